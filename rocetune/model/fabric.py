@@ -1,0 +1,75 @@
+"""A site resolved to devices, ports and cables: what the planner plans."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rocetune.model.profile import Profile
+
+Manage = Literal["full", "observe", "none"]
+GlobalsMode = Literal["extend", "exclusive", "refuse"]
+PortName = tuple[str, str]  # (device, port)
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """Anything we log in to. ``declared`` holds facts that the inventory states (asic, model, os_version ...)."""
+
+    name: str
+    kind: Literal["switch", "server"]
+    platform: str  # entry-point name: "arista_eos", "sonic", "linux"
+    role: str | None = None  # leaf, spine, gpu, storage ...
+    groups: tuple[str, ...] = ()
+    manage: Manage = "full"
+    globals_mode: GlobalsMode = "extend"
+    declared: Mapping[str, str] = field(default_factory=dict)
+    failure_domain: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """One port of one device with what inventory and cabling say about it.
+
+    ``name`` is how links and people call it (``rail0``, ``Ethernet1/1``). ``select`` binds a server port to
+    hardware when the name is an alias: ``netdev:enp1s0f0np0``, ``pci:0000:1a:00.0`` or ``mac:aa:bb:..``.
+    """
+
+    device: str
+    name: str
+    role: str | None = None  # rail, storage, mgmt, fabric, border ...
+    network: str | None = None
+    rail: int | None = None
+    speed_mbps: int | None = None
+    medium: str | None = None  # dac, aoc, sr, dr, fr, lr ...
+    cable_m: float | None = None
+    manage: Manage = "full"
+    peer: PortName | None = None
+    link_role: str | None = None  # host, fabric, peer-link, border
+    select: str | None = None
+    lag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """One plane of a site. ``profile`` None: ports of it are known and left untouched."""
+
+    name: str
+    profile: Profile | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fabric:
+    """Everything the planner needs; no connection data, no secret."""
+
+    devices: Mapping[str, Device]
+    ports: Mapping[str, tuple[Port, ...]]  # by device name, in the inventory's order
+    networks: Mapping[str, Network]
+
+    def port(self, device: str, name: str) -> Port | None:
+        """One port by its names, or None."""
+        for port in self.ports.get(device, ()):
+            if port.name == name:
+                return port
+        return None

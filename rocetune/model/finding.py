@@ -1,0 +1,38 @@
+"""One verdict of the doctor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from rocetune.model.qos import Path
+from rocetune.model.state import Evidence
+
+Severity = Literal["critical", "error", "warning", "info"]
+Verdict = Literal["pass", "fail", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A check's verdict about one place. ``id`` is the catalogue's (PFC-001).
+
+    ``path`` (native port first) and ``want`` let the platform write the exact fix into ``fix``.
+    ``peer`` names the other end for link checks. ``causes`` holds ids of findings this one follows from.
+    """
+
+    id: str
+    severity: Severity
+    verdict: Verdict
+    device: str
+    title: str
+    port: str | None = None
+    priority: int | None = None
+    expected: str = ""
+    observed: str = ""
+    evidence: Evidence | None = None
+    fix: tuple[str, ...] = ()
+    reason: str = ""  # why it matters, or why it is unknown
+    peer: str | None = None
+    path: Path = ()
+    want: object = None
+    folded: int = 0  # consequences hidden under this root cause

@@ -1,0 +1,117 @@
+"""The intent with every number decided, per device and port.
+
+``Setting`` is interned: ports that share (ASIC, speed, cable, MTU, network, role ...) share one object, so a
+site with 160,000 ports holds a few dozen of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rocetune.model.fabric import Device, Port
+from rocetune.model.profile import Profile
+from rocetune.model.qos import Path, PortQos
+
+Scalar = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """How one number came about: enough to redo it by hand."""
+
+    rule: str  # "headroom.preset", "ecn.bdp", "profile" ...
+    inputs: tuple[tuple[str, Scalar], ...] = ()  # name ends in its unit
+    steps: tuple[str, ...] = ()  # the arithmetic as an engineer would write it
+    bounds: tuple[str, ...] = ()  # bounds that were active
+    rounding: str = ""
+    source: str = ""  # paper, standard, table, or "profiles/x.yaml:12"
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """Something believed but not confirmed, shown to the user. ``where`` is a device, port or setting name."""
+
+    where: str
+    text: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """Something the profile asks for that this platform cannot express."""
+
+    where: str
+    path: Path
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The QoS shared by all ports of one combination. ``name`` is safe inside a config line: [a-z0-9-]."""
+
+    name: str  # "backend-400g-2m"
+    network: str
+    profile: Profile  # effective: overrides applied
+    qos: PortQos
+    why: Mapping[Path, Why]
+    winners: tuple[tuple[str, str], ...] = ()  # (field path, override that decided it)
+
+
+@dataclass(frozen=True, slots=True)
+class PortPlan:
+    """One port and its setting. ``native`` is the name in the device's configuration."""
+
+    port: Port
+    native: str
+    setting: Setting
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceQos:
+    """What exists once per device. ``dscp_to_priority`` joins the owned classes of all its networks."""
+
+    dscp_to_priority: tuple[tuple[int, int], ...] = ()  # sorted (dscp, priority), owned classes only
+    foreign_dscps: tuple[tuple[int, int], ...] = ()  # of classes with owner: other
+    watchdog_poll_ms: int | None = None
+    environment: tuple[tuple[str, str], ...] = ()  # application variables of a server, sorted
+
+
+@dataclass(frozen=True, slots=True)
+class DevicePlan:
+    """One device. ``ports`` are those with ``manage: full`` or ``observe`` and a profile."""
+
+    device: Device
+    ports: tuple[PortPlan, ...]
+    qos: DeviceQos = DeviceQos()
+    assumptions: tuple[Assumption, ...] = ()
+    unsupported: tuple[Unsupported, ...] = ()
+
+    @property
+    def managed(self) -> tuple[PortPlan, ...]:
+        """Ports that may be written."""
+        if self.device.manage != "full":
+            return ()
+        return tuple(item for item in self.ports if item.port.manage == "full")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The whole fabric. ``problems`` are infeasible numbers: a plan with any is never pushed."""
+
+    devices: Mapping[str, DevicePlan]
+    settings: tuple[Setting, ...]
+    assumptions: tuple[Assumption, ...] = ()
+    problems: tuple[PlanProblem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlanProblem:
+    """A number that cannot be, with the remedy. ``field`` addresses the profile field that caused it."""
+
+    where: str
+    text: str
+    remedy: str
+    profile: str = ""
+    field: tuple[str | int, ...] = field(default=())
+    warning: bool = False
