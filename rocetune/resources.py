@@ -22,9 +22,7 @@ def shipped() -> Path:
     for root in (_PACKAGE / "_data", _PACKAGE.parent):
         if (root / "templates").is_dir() and (root / "profiles").is_dir():
             return root
-    raise FileNotFoundError(
-        f"rocetune's templates and profiles are missing beside {_PACKAGE}: reinstall the package"
-    )
+    raise FileNotFoundError(f"rocetune's templates and profiles are missing beside {_PACKAGE}: reinstall the package")
 
 
 def templates() -> Path:

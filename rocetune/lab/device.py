@@ -97,8 +97,9 @@ class Emulator(ABC):
     def inject(self, fault: Fault) -> str:
         """Apply a fault that changes the device's own state; a sentence on what was done. ValueError if unknown."""
 
+    @abstractmethod
     def clear(self, fault: Fault) -> None:
-        """A fault was lifted."""
+        """A fault was lifted: undo what :meth:`inject` did, where it is not a lasting mis-setting."""
 
     @abstractmethod
     def reboot(self) -> None:

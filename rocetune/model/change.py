@@ -10,9 +10,7 @@ from typing import Literal
 from rocetune.model.plan import Why
 from rocetune.model.qos import Path
 
-Key = tuple[
-    str, ...
-]  # the platform's own nesting: ("qos profile", "ROCETUNE-X", "uc-tx-queue 3", "bandwidth")
+Key = tuple[str, ...]  # the platform's own nesting: ("qos profile", "ROCETUNE-X", "uc-tx-queue 3", "bandwidth")
 Config = Mapping[Key, str]  # canonical values; "" = present without a value
 
 

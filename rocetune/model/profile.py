@@ -35,9 +35,7 @@ def _unitless_refused(parse: Any) -> Any:
     return convert
 
 
-_BYTES_SCHEMA = WithJsonSchema(
-    {"type": ["string", "integer"], "description": "bytes: 150KB, 1.5MiB or an integer"}
-)
+_BYTES_SCHEMA = WithJsonSchema({"type": ["string", "integer"], "description": "bytes: 150KB, 1.5MiB or an integer"})
 Bytes = Annotated[int, BeforeValidator(_quantity(units.parse_bytes)), _BYTES_SCHEMA]
 Ms = Annotated[
     float,
