@@ -8,12 +8,15 @@ from typing import Literal
 
 from rocetune.model.change import Comparison, Phase, Step
 from rocetune.model.finding import Finding
-from rocetune.model.plan import Assumption, Unsupported
+from rocetune.model.plan import Assumption, DevicePlan, Unsupported
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceDiff:
-    """One device: what would change and how. ``error`` set: it could not be read, the rest is empty."""
+    """One device: what would change and how. ``error`` set: it could not be read, the rest is empty.
+
+    ``plan`` is the fitted plan: writers take class names, speeds and byte values from it where it is there.
+    """
 
     device: str
     platform: str
@@ -24,6 +27,7 @@ class DeviceDiff:
     facts_source: str = "declared"
     native: str = ""  # the device's own diff, where it makes one
     error: str | None = None
+    plan: DevicePlan | None = None
 
 
 @dataclass(frozen=True, slots=True)
