@@ -10,7 +10,8 @@ _DIGITS = re.compile(r"[0-9]+")
 
 def natural(name: str) -> tuple[tuple[int, int, str], ...]:
     """Sort key in which ``leaf2`` comes before ``leaf10``."""
-    return tuple((0, int(part), part) if part.isdigit() else (1, 0, part) for part in re.split(r"([0-9]+)", name) if part)
+    parts = (part for part in re.split(r"([0-9]+)", name) if part)
+    return tuple((0, int(part), part) if part.isdigit() else (1, 0, part) for part in parts)
 
 
 def compact(names: Iterable[str], limit: int = 0) -> str:

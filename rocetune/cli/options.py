@@ -1,0 +1,106 @@
+"""Options that every command shares, accepted before and after the command's name.
+
+Imports click alone: ``rocetune --help`` loads this file.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from rocetune.app.workspace import Workspace
+    from rocetune.report.table import Paint
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+FORMATS = ("text", "json", "markdown", "junit")
+
+
+class Settings:
+    """What the shared options said. ``wrote`` turns true once a command may have changed a device."""
+
+    def __init__(self) -> None:
+        self.site = Path()
+        self.inventory: Path | None = None
+        self.limit: str | None = None
+        self.lab = False
+        self.format = "text"
+        self.no_color = False
+        self.verbose = False
+        self.wrote = False
+
+    def workspace(self) -> Workspace:
+        """The site, loaded. Raises the site's errors, all of them at once."""
+        from rocetune.app.workspace import open_workspace
+
+        return open_workspace(self.site, inventory=self.inventory, lab=self.lab)
+
+    def paint(self, stream: Any = None) -> Paint:
+        """Colour for a terminal, unless NO_COLOR (https://no-color.org) or --no-color forbids it."""
+        from rocetune.report.table import Paint
+
+        stream = stream or sys.stdout
+        plain = self.no_color or bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+        return Paint(not plain and stream.isatty())
+
+    def written(self, *formats: str) -> str:
+        """The asked format, if this command can write it. Raises UsageError with those it can."""
+        if self.format not in formats:
+            raise click.UsageError(f"this command writes {', '.join(formats)}, not {self.format}.")
+        return self.format
+
+    def again(self, command: str) -> str:
+        """A rocetune command line for the same site, to show as the next thing to type."""
+        words = ["rocetune"]
+        if self.site != Path():
+            words += ["--site", _quote(str(self.site))]
+        if self.inventory is not None:
+            words += ["--inventory", _quote(str(self.inventory))]
+        if self.lab:
+            words.append("--lab")
+        return " ".join([*words, command])
+
+
+def _quote(text: str) -> str:
+    from shlex import quote
+
+    return quote(text)
+
+
+def _store(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+    """Keep a shared option where it was given; silence elsewhere overrides nothing."""
+    settings = ctx.ensure_object(Settings)
+    if ctx.get_parameter_source(param.name or "") is click.core.ParameterSource.COMMANDLINE:
+        setattr(settings, param.name or "", value)
+    return value
+
+
+def shared(function: Function) -> Function:
+    """Add the shared options to a command. Their values arrive in :class:`Settings`, not as arguments."""
+    folder = click.Path(path_type=Path, file_okay=False)
+    common: dict[str, Any] = {"callback": _store, "expose_value": False}
+    for option in reversed(
+        (
+            click.option("--site", type=folder, metavar="DIR", help="The site's folder (default: here).", **common),
+            click.option("--inventory", type=folder, metavar="DIR", help="Inventory instead of the site's.", **common),
+            click.option(
+                "--limit", metavar="EXPR", help="Only devices that match: leaf*,role=gpu,group=pod1.", **common
+            ),
+            click.option("--lab", is_flag=True, help="Against the emulated devices of this inventory.", **common),
+            click.option("--format", type=click.Choice(FORMATS), help="How results are written.", **common),
+            click.option("--no-color", is_flag=True, help="No colour; NO_COLOR does the same.", **common),
+            click.option("--verbose", "-v", is_flag=True, help="More detail.", **common),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+def settings() -> Settings:
+    """The shared options of the running command."""
+    return click.get_current_context().ensure_object(Settings)

@@ -1,0 +1,260 @@
+"""What would change, as text for people, markdown for pull requests and JSON for programs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from rocetune.model.change import Change, Impact, Step
+from rocetune.model.outcome import DiffReport
+from rocetune.report import encode
+from rocetune.report.changes import PHASE_WORDS, Group, Line, Section, groups, impact_words, roundings, sections
+from rocetune.report.ranges import compact
+from rocetune.report.table import PLAIN, Paint, cell, counted, fenced, markdown_table, table, to_json
+
+_SIGNS = {"add": "+", "change": "~", "remove": "-"}
+_UNDO_LINES = 24  # shown in text without -v; markdown and JSON always have all
+
+
+def summary(report: DiffReport) -> str:
+    """One line: how much, on how many devices, how bad."""
+    changed = [item for item in report.devices if item.comparison.changes]
+    changes = [change for item in changed for change in item.comparison.changes]
+    adopted = sum(len(item.comparison.adopted) for item in report.devices)
+    refused = sum(len(item.comparison.refused) for item in report.devices)
+    parts = []
+    if changes:
+        worst = max(change.impact for change in changes)
+        parts.append(
+            f"{counted(len(changes), 'change')} on {counted(len(changed), 'device')}, up to {impact_words(worst)}"
+        )
+    elif not report.failed:
+        parts.append(f"no changes on {counted(len(report.devices), 'device')}")
+    if adopted:
+        parts.append(f"{counted(adopted, 'setting')} already right")
+    if refused:
+        parts.append(f"{refused} refused by globals: refuse")
+    if report.failed:
+        parts.append(f"{counted(len(report.failed), 'device')} could not be read")
+    return "; ".join(parts) + "."
+
+
+def diff_text(report: DiffReport, paint: Paint = PLAIN, verbose: bool = False) -> str:
+    """The whole report for a terminal or a log, its summary last."""
+    blocks = [_group_text(group, paint, verbose) for group in groups(report)]
+    blocks += [f"{paint('bad', item.device)}: could not be read: {item.error}" for item in report.failed]
+    blocks += [
+        _titled("cannot be expressed (left as it is):", _unsupported(report)),
+        _titled("assumed, not confirmed:", _assumptions(report)),
+        summary(report),
+    ]
+    return "\n\n".join(block for block in blocks if block)
+
+
+def _group_text(group: Group, paint: Paint, verbose: bool) -> str:
+    item = group.first
+    stale = [change for change in item.comparison.changes if change.op == "remove"]
+    wanted = [change for change in item.comparison.changes if change.op != "remove"]
+    lines = [paint("bold", _heading(group)), "  " + _counts(group)]
+    lines += _section_lines(sections(wanted, item.plan), paint)
+    if stale:
+        lines.append(paint("bold", "  stale: ours and no longer planned, removed after the rest"))
+        lines += _section_lines(sections(stale, item.plan), paint)
+    if item.comparison.refused:
+        lines.append(paint("warn", "  refused: device-wide objects that this device keeps (globals: refuse)"))
+        lines += _section_lines(sections(item.comparison.refused, item.plan), paint)
+    lines += _titled("  rounded by the device:", roundings(item.comparison.changes, item.plan), "    ").splitlines()
+    lines += _undo_text(item.steps, paint, verbose)
+    return "\n".join(lines)
+
+
+def _heading(group: Group) -> str:
+    count = len(group.devices)
+    names = compact(group.devices)
+    return f"{names}: applies to {counted(count, 'device')}" if count > 1 else names
+
+
+def _counts(group: Group) -> str:
+    item = group.first
+    ops = Counter(change.op for change in item.comparison.changes)
+    counts = ", ".join(f"{ops[op]} {op}" for op in ("add", "change", "remove") if ops[op]) or "nothing to write"
+    impacts = Counter(change.impact for change in item.comparison.changes)
+    risk = ", ".join(f"{number} {impact_words(impact)}" for impact, number in sorted(impacts.items(), reverse=True))
+    source = "" if item.facts_source == "device" else ", facts as declared in the inventory"
+    adopted = f"; {len(item.comparison.adopted)} already right" if item.comparison.adopted else ""
+    return f"{item.platform}{source}: {counts}{adopted}" + (f"\n  impact: {risk}" if risk else "")
+
+
+def _section_lines(found: Sequence[Section], paint: Paint) -> list[str]:
+    lines: list[str] = []
+    phase = None
+    for section in found:
+        if section.phase != phase:
+            phase = section.phase
+            lines.append(f"  phase {int(phase)}: {PHASE_WORDS[phase]}")
+        lines.append(f"    {section.place}")
+        lines += table([_row(line, paint) for line in section.lines], indent="      ").splitlines()
+    return lines
+
+
+def _row(line: Line, paint: Paint) -> list[str]:
+    change = line.change
+    kind = {"add": "add", "remove": "remove", "change": "warn"}[change.op]
+    risk = impact_words(change.impact)
+    shade = "dim" if change.impact <= Impact.MARKING else "warn" if change.impact == Impact.BRIEF_LOSS else "bad"
+    note = f"{risk} ({change.note})" if change.note else risk
+    return [
+        paint(kind, f"{_SIGNS[change.op]} {' / '.join(line.key)}"),
+        line.meaning.subject,
+        f"{line.meaning.old} → {line.meaning.new}",
+        paint(shade, note),
+        paint("dim", change.why.rule if change.why else ""),
+    ]
+
+
+def _undo_text(steps: Sequence[Step], paint: Paint, verbose: bool) -> list[str]:
+    lines = undo_lines(steps)
+    if not lines:
+        return []
+    shown = lines if verbose or len(lines) <= _UNDO_LINES else lines[:_UNDO_LINES]
+    left = len(lines) - len(shown)
+    result = [paint("bold", "  undo (what a rollback sends):")] + [paint("dim", f"    {line}") for line in shown]
+    return result + ([f"    … {left} more lines; -v shows them all"] if left else [])
+
+
+def undo_lines(steps: Sequence[Step]) -> list[str]:
+    """The inverse of all steps, last step first: what a person would type to go back."""
+    return [line for step in reversed(steps) for line in step.undo.splitlines() if line.strip()]
+
+
+def _titled(title: str, lines: Sequence[str], indent: str = "  ") -> str:
+    return "\n".join([title, *(indent + line for line in lines)]) if lines else ""
+
+
+def _unsupported(report: DiffReport) -> list[str]:
+    found = encode.merged(
+        (item.text, _place(device.device, item.where)) for device in report.devices for item in device.unsupported
+    )
+    return [f"{compact(places, limit=8)}: {text}" for text, places in found.items()]
+
+
+def _assumptions(report: DiffReport) -> list[str]:
+    pairs = [(item, device.device) for device in report.devices for item in device.assumptions]
+    found = encode.merged((_with_remedy(item.text, item.remedy), _place(name, item.where)) for item, name in pairs)
+    return [f"{compact(places, limit=8)}: {text}" for text, places in found.items()]
+
+
+def _with_remedy(text: str, remedy: str) -> str:
+    return f"{text} ({remedy})" if remedy else text
+
+
+def _place(device: str, where: str) -> str:
+    return device if where in ("", device) or where.startswith(device + ":") else f"{device} {where}"
+
+
+def diff_markdown(report: DiffReport) -> str:
+    """The report for a pull request: a summary, one table per group, the undo folded away."""
+    blocks = [f"**rocetune diff**: {summary(report)}"]
+    blocks += [_group_markdown(group) for group in groups(report)]
+    if report.failed:
+        rows = [[item.device, item.error or ""] for item in report.failed]
+        blocks.append("### Could not be read\n\n" + markdown_table(rows, ["device", "reason"]))
+    for title, lines in (("Cannot be expressed", _unsupported(report)), ("Assumed", _assumptions(report))):
+        if lines:
+            blocks.append(f"### {title}\n\n" + "\n".join(f"- {cell(line)}" for line in lines))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _group_markdown(group: Group) -> str:
+    item = group.first
+    blocks = [f"### {_heading(group)}", _counts(group).replace("\n  ", "  \n")]
+    rows = _markdown_rows(item.comparison.changes, group)
+    if rows:
+        blocks.append(markdown_table(rows, ["", "phase", "where", "key", "what", "before → after", "impact", "why"]))
+    refused = _markdown_rows(item.comparison.refused, group)
+    if refused:
+        head = ["", "phase", "where", "key", "what", "before → after", "impact", "why"]
+        blocks.append("Refused (`globals: refuse`):\n\n" + markdown_table(refused, head))
+    notes = roundings(item.comparison.changes, item.plan)
+    if notes:
+        blocks.append("Rounded by the device:\n\n" + "\n".join(f"- {cell(note)}" for note in notes))
+    undo = undo_lines(item.steps)
+    if undo:
+        blocks.append(
+            f"<details><summary>Undo ({counted(len(undo), 'line')})</summary>\n\n{_fence(undo)}\n\n</details>"
+        )
+    return "\n\n".join(blocks)
+
+
+def _fence(lines: Sequence[str]) -> str:
+    return fenced("\n".join(lines))
+
+
+def _markdown_rows(changes: Sequence[Change], group: Group) -> list[list[str]]:
+    ordered = sections([change for change in changes if change.op != "remove"], group.first.plan)
+    stale = sections([change for change in changes if change.op == "remove"], group.first.plan)
+    rows = []
+    for section in (*ordered, *stale):
+        for line in section.lines:
+            change = line.change
+            risk = impact_words(change.impact) + (f": {change.note}" if change.note else "")
+            rows.append(
+                [
+                    _SIGNS[change.op] + (" stale" if change.op == "remove" else ""),
+                    f"{int(section.phase)} {PHASE_WORDS[section.phase]}",
+                    section.place,
+                    " / ".join(line.key),
+                    line.meaning.subject,
+                    f"{line.meaning.old} → {line.meaning.new}",
+                    risk,
+                    change.why.rule if change.why else "",
+                ]
+            )
+    return rows
+
+
+def diff_document(report: DiffReport) -> encode.Json:
+    """The report as one JSON object; see docs/json.md."""
+    found = groups(report)
+    member = {name: index for index, group in enumerate(found) for name in group.devices}
+    worst = max((group.impact for group in found), default=Impact.NONE)
+    return {
+        "format": "rocetune.diff/1",
+        "live": report.live,
+        "changed": report.changed,
+        "summary": summary(report),
+        "impact": worst.name.lower(),
+        "groups": [_group_json(group) for group in found],
+        "devices": [
+            {
+                "device": item.device,
+                "platform": item.platform,
+                "group": member.get(item.device),
+                "facts": item.facts_source,
+                "adopted": len(item.comparison.adopted),
+                "error": item.error,
+                "unsupported": [encode.unsupported_json(entry) for entry in item.unsupported],
+                "assumptions": [encode.assumption_json(entry) for entry in item.assumptions],
+            }
+            for item in report.devices
+        ],
+    }
+
+
+def _group_json(group: Group) -> encode.Json:
+    item = group.first
+    return {
+        "devices": list(group.devices),
+        "platform": item.platform,
+        "impact": group.impact.name.lower(),
+        "changes": [encode.change_json(change, item.plan) for change in item.comparison.changes],
+        "refused": [encode.change_json(change, item.plan) for change in item.comparison.refused],
+        "steps": [encode.step_json(step) for step in item.steps],
+        "undo": undo_lines(item.steps),
+        "native": item.native,
+    }
+
+
+def diff_json(report: DiffReport) -> str:
+    """:func:`diff_document` as text."""
+    return to_json(diff_document(report))
