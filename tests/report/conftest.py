@@ -1,6 +1,7 @@
 """A small diff of the demo rack's shape: one switch, two equal servers, one that could not be read."""
 
 import pytest
+
 from rocetune.model.change import Change, Comparison, Impact, Phase, Step
 from rocetune.model.fabric import Device, Port
 from rocetune.model.outcome import DeviceDiff, DiffReport
@@ -75,7 +76,9 @@ def report() -> DiffReport:
         facts_source="device",
         plan=_plan(),
     )
-    pfc = Change(("rail0", "pfc"), "change", "0,0,0,0", "0,0,0,1", Phase.SERVER, Impact.LINK_BOUNCE, note="the link bounces")
+    pfc = Change(
+        ("rail0", "pfc"), "change", "0,0,0,0", "0,0,0,1", Phase.SERVER, Impact.LINK_BOUNCE, note="the link bounces"
+    )
     servers = tuple(
         DeviceDiff(name, "linux", Comparison((pfc,)), steps=(Step("put", "new", "old"),), facts_source="device")
         for name in ("gpu01", "gpu02")

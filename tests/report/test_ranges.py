@@ -1,6 +1,7 @@
 """Names are compacted without losing or inventing any."""
 
 import pytest
+
 from rocetune.report.ranges import compact, natural
 
 

@@ -1,12 +1,15 @@
 """Tables line up in terminal cells and cannot be broken out of."""
 
 import pytest
+
 from rocetune.report.table import PLAIN, Paint, duration, fenced, markdown_table, table, width
 
 
 def test_columns_line_up_with_wide_characters() -> None:
     text = table([["参数网", "400G"], ["backend", "100G"]], head=["network", "speed"])
-    starts = {width(line[: line.index(word)]) for line, word in zip(text.splitlines(), ["speed", "400G", "100G"], strict=True)}
+    starts = {
+        width(line[: line.index(word)]) for line, word in zip(text.splitlines(), ["speed", "400G", "100G"], strict=True)
+    }
     assert starts == {9}
 
 
@@ -35,6 +38,8 @@ def test_markdown_cells_and_fences_hold_hostile_text() -> None:
     assert fenced("a\n```\nb").startswith("````\n")
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(0.84, "0.8 s"), (42.4, "42 s"), (185, "3 min 05 s"), (59.7, "1 min 00 s")])
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.84, "0.8 s"), (42.4, "42 s"), (185, "3 min 05 s"), (59.7, "1 min 00 s")]
+)
 def test_durations(seconds: float, text: str) -> None:
     assert duration(seconds) == text

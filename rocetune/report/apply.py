@@ -1,0 +1,170 @@
+"""What a push did: waves and time, where every device stands, and one summary line last."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from rocetune.model.change import Phase
+from rocetune.model.outcome import ApplyReport, DeviceStanding, PushResult
+from rocetune.report import encode
+from rocetune.report.changes import PHASE_WORDS
+from rocetune.report.diff import summary as diff_summary
+from rocetune.report.ranges import compact
+from rocetune.report.table import PLAIN, Paint, counted, duration, markdown_table, table, to_json
+
+_SHADES = {
+    "confirmed": "good",
+    "unchanged": "dim",
+    "skipped": "dim",
+    "reverted": "warn",
+    "reverting": "warn",
+    "failed": "bad",
+    "unreachable": "bad",
+    "unknown": "bad",
+    "new": "good",
+    "old": "dim",
+    "partly new": "warn",
+}
+
+
+def summary(report: ApplyReport) -> str:
+    """One line: the verdict, how much, how long, how healthy."""
+    devices = counted(len(report.diff.devices), "device")
+    health = f", {report.doctor.verdict}" if report.doctor else ""
+    changes = sum(len(item.comparison.changes) for item in report.diff.devices)
+    took = f"in {duration(report.seconds)}"
+    if report.verdict == "unchanged":
+        return f"no changes: {devices} already as planned{health}, {took}."
+    if report.verdict == "applied":
+        return f"applied: {counted(changes, 'change')} on {devices}{health}, {took} (run {report.run})."
+    if report.verdict == "rolled back":
+        return f"rolled back: {_standings_words(report.standings) or devices} {took}{health} (run {report.run})."
+    if report.verdict == "refused":
+        return f"refused: nothing was changed ({counted(len(report.problems), 'reason')})."
+    return f"mixed: {_standings_words(report.standings)} {took}{health}; needs a person (run {report.run})."
+
+
+def _standings_words(standings: Sequence[DeviceStanding]) -> str:
+    found: dict[str, list[str]] = {}
+    for item in standings:
+        found.setdefault(item.standing, []).append(item.device)
+    return ", ".join(f"{compact(names, limit=4)} {standing}" for standing, names in found.items())
+
+
+def next_commands(report: ApplyReport) -> tuple[str, ...]:
+    """What to type next, most useful first; arguments of ``rocetune``."""
+    if report.verdict == "mixed":
+        return (f"apply --resume {report.run}", f"rollback {report.run}")
+    if report.verdict == "refused":
+        return ()
+    if report.doctor and report.doctor.verdict != "healthy":
+        return ("doctor",) if report.verdict == "unchanged" else ("doctor", f"rollback {report.run}")
+    if report.verdict == "rolled back":
+        return ("diff",)
+    return () if report.verdict == "unchanged" else (f"rollback {report.run}",)
+
+
+def apply_text(report: ApplyReport, paint: Paint = PLAIN) -> str:
+    """Waves, standings and problems; the caller prints findings, next command and :func:`summary` after it."""
+    blocks = []
+    if report.results:
+        rows = [
+            [phase, wave, names, paint(_SHADES.get(outcome, ""), outcome), took, detail]
+            for phase, wave, names, outcome, took, detail in wave_rows(report.results)
+        ]
+        blocks.append(table(rows, ["phase", "wave", "devices", "outcome", "time", ""], indent="  ", right=[4]))
+    if report.standings and report.verdict in ("mixed", "rolled back"):
+        rows = [
+            [item.device, paint(_SHADES.get(item.standing, "bad"), item.standing), standing_detail(item)]
+            for item in report.standings
+        ]
+        blocks.append(table(rows, ["device", "stands", ""], indent="  "))
+    blocks += [paint("bad", "! ") + problem.replace("\n", "\n  ") for problem in report.problems]
+    return "\n\n".join(blocks)
+
+
+def wave_rows(results: Sequence[PushResult]) -> list[tuple[str, str, str, str, str, str]]:
+    """One row per phase, wave and outcome, in the order they happened. The time is the slowest device's."""
+    found: dict[tuple[Phase, bool, str, str, str], list[PushResult]] = {}
+    for item in results:
+        found.setdefault((item.phase, item.removal, item.wave, item.outcome, item.detail), []).append(item)
+    return [
+        (
+            PHASE_WORDS[phase] + (" (removal)" if removal else ""),
+            wave,
+            compact(item.device for item in same),
+            outcome,
+            duration(max(item.seconds for item in same)),
+            detail.splitlines()[0] if detail else "",
+        )
+        for (phase, removal, wave, outcome, detail), same in found.items()
+    ]
+
+
+def standing_detail(item: DeviceStanding) -> str:
+    """For a device on its way back, the clock time by which it is there."""
+    if item.until is None:
+        return item.detail
+    at = time.strftime("%H:%M:%S", time.localtime(item.until))
+    return f"back to the old configuration by {at}" + (f"; {item.detail}" if item.detail else "")
+
+
+def apply_markdown(report: ApplyReport) -> str:
+    """The same for a change record."""
+    blocks = [f"**rocetune apply**: {summary(report)}"]
+    rows = [list(row) for row in wave_rows(report.results)]
+    if rows:
+        blocks.append(markdown_table(rows, ["phase", "wave", "devices", "outcome", "time", "detail"]))
+    standings = [[item.device, item.standing, standing_detail(item)] for item in report.standings]
+    if standings:
+        blocks.append(markdown_table(standings, ["device", "stands", "detail"]))
+    blocks += [f"- {problem}" for problem in report.problems]
+    return "\n\n".join(blocks) + "\n"
+
+
+def apply_document(report: ApplyReport) -> encode.Json:
+    """The report as one JSON object; see docs/json.md."""
+    return {
+        "format": "rocetune.apply/1",
+        "run": report.run,
+        "verdict": report.verdict,
+        "exit_code": report.exit_code,
+        "seconds": round(report.seconds, 3),
+        "summary": summary(report),
+        "diff": {"changed": report.diff.changed, "summary": diff_summary(report.diff)},
+        "results": [
+            {
+                "device": item.device,
+                "phase": item.phase.name.lower(),
+                "removal": item.removal,
+                "wave": item.wave,
+                "outcome": item.outcome,
+                "detail": item.detail,
+                "seconds": round(item.seconds, 3),
+            }
+            for item in report.results
+        ],
+        "devices": [
+            {"device": item.device, "standing": item.standing, "until": item.until, "detail": item.detail}
+            for item in report.standings
+        ],
+        "problems": list(report.problems),
+        "health": report.doctor.verdict if report.doctor else None,
+        "findings": [
+            {
+                "id": item.id,
+                "severity": item.severity,
+                "verdict": item.verdict,
+                "device": item.device,
+                "port": item.port,
+            }
+            for item in (report.doctor.findings if report.doctor else ())
+        ],
+        "next": list(next_commands(report)),
+    }
+
+
+def apply_json(report: ApplyReport) -> str:
+    """:func:`apply_document` as text."""
+    return to_json(apply_document(report))
