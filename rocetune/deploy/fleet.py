@@ -44,10 +44,12 @@ class Answer(Generic[T]):
 class Fleet:
     """Opens links on first use, keeps them, and runs work on many devices at a time."""
 
-    def __init__(self, members: Iterable[Member], *, workers: int = 16, accept_new: Path | None = None) -> None:
+    def __init__(
+        self, members: Iterable[Member], *, workers: int = 16, own_keys: Path | None = None, accept_new: bool = False
+    ) -> None:
         self.members: Mapping[str, Member] = {member.name: member for member in members}
         self.cancel = threading.Event()
-        self._accept_new = accept_new
+        self._own_keys, self._accept_new = own_keys, accept_new
         hosts = Hosts({name: Host(name=name) for name in self.members})
         self._nornir = Nornir(
             inventory=Inventory(hosts=hosts, groups=Groups()),
@@ -116,7 +118,7 @@ class Fleet:
     def _open(self, member: Member) -> Any:
         if member.platform.transport == "napalm:eos":
             return open_eapi(member.name, member.endpoint)
-        return open_shell(member.name, member.endpoint, member.platform.transport, self._accept_new)
+        return open_shell(member.name, member.endpoint, member.platform.transport, self._own_keys, self._accept_new)
 
 
 __all__ = ["Answer", "DeviceError", "Fleet", "LinkLost", "Member", "Refused", "Unreachable"]

@@ -137,18 +137,21 @@ def _short(command: str) -> str:
     return line if len(line) <= 80 else line[:77] + "..."
 
 
-def open_shell(device: str, endpoint: Endpoint, transport: str, accept_new: Path | None) -> NetmikoShell:
-    """An SSH link. ``accept_new`` names the file that takes unknown host keys; None refuses them.
+def open_shell(
+    device: str, endpoint: Endpoint, transport: str, own_keys: Path | None, accept_new: bool
+) -> NetmikoShell:
+    """An SSH link. Host keys count when they are in the user's known_hosts or in ``own_keys``; ``accept_new``
+    writes unknown ones there. A key that changed is refused either way.
 
     Raises Unreachable with the remedy.
     """
     import netmiko
     import paramiko
 
-    alternative = endpoint.known_hosts or accept_new
-    if accept_new is not None and alternative == accept_new:
-        accept_new.parent.mkdir(parents=True, exist_ok=True)
-        accept_new.touch(mode=0o600)
+    alternative = endpoint.known_hosts or own_keys
+    if accept_new and own_keys is not None:
+        own_keys.parent.mkdir(parents=True, exist_ok=True)
+        own_keys.touch(mode=0o600)
     parameters: dict[str, Any] = {
         # A server's prompt may be anything; "terminal_server" is netmiko without prompt handling.
         "device_type": "linux" if transport == "netmiko:linux" else "terminal_server",
@@ -161,7 +164,7 @@ def open_shell(device: str, endpoint: Endpoint, transport: str, accept_new: Path
         "key_file": str(endpoint.key_file) if endpoint.key_file else None,
         "ssh_config_file": str(endpoint.ssh_config) if endpoint.ssh_config else None,
         "system_host_keys": endpoint.known_hosts is None,
-        "ssh_strict": accept_new is None,
+        "ssh_strict": not accept_new,
         "alt_host_keys": alternative is not None,
         "alt_key_file": str(alternative or ""),
         "conn_timeout": _CONNECT_TIMEOUT_S,

@@ -33,8 +33,11 @@ class Push:
     report: Report
     results: list[PushResult] = field(default_factory=list)
 
-    def go(self) -> list[PushResult]:
-        """Push everything, or stop at the first trouble. Results are in the order of the push."""
+    def go(self, tolerant: bool = False) -> list[PushResult]:
+        """Push everything, or stop at the first trouble (``tolerant``: go on with the other devices).
+
+        Results are in the order of the push.
+        """
         for name, work in sorted(self.work.items()):
             self.journal.before(
                 name, {key: value for key, value in work.running.items() if work.ownership.rule(key) is not None}
@@ -42,7 +45,8 @@ class Push:
         for phase, removal in _passes():
             scope = self._scope(phase, removal)
             for label, names in waves(scope, self.wave_size):
-                if self.fleet.cancel.is_set() or not self._wave(phase, removal, label, names):
+                good = not self.fleet.cancel.is_set() and self._wave(phase, removal, label, names)
+                if not good and (not tolerant or self.fleet.cancel.is_set()):
                     return self.results
         return self.results
 

@@ -1,0 +1,188 @@
+"""``rocetune collect``: everything the doctor reads, in one file that can be judged anywhere."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rocetune import __version__, platforms
+from rocetune.app.errors import UseError
+from rocetune.app.planning import make_plan, select
+from rocetune.app.reading import make_fleet, quiet, read_facts
+from rocetune.app.workspace import Workspace
+from rocetune.deploy.fleet import Answer, Fleet, Member
+from rocetune.model.facts import Facts
+from rocetune.model.outcome import Progress, Report
+from rocetune.model.state import Reply, Transcript
+
+_SECRET = re.compile(
+    r"(?im)^(.*\b(?:secret|password|passwd|community|key-string|auth-key|priv|token|passphrase)\b\"?\s*[:=]?\s*).+$"
+)
+_ADDRESS = re.compile(r"\b(?:\d{1,3}\.){3}\d{1,3}\b|\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One device: what it answered at first, and its counters some seconds later."""
+
+    platform: str
+    first: Transcript
+    second: Transcript = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Answers of many devices. ``failed`` names those that could not be read, and why."""
+
+    at: float
+    devices: Mapping[str, Record]
+    failed: Mapping[str, str] = field(default_factory=dict)
+
+    def save(self, path: Path) -> None:
+        """Write the bundle as JSON, readable by its owner only."""
+        data = {
+            "rocetune": __version__,
+            "at": self.at,
+            "failed": dict(self.failed),
+            "devices": {
+                name: {"platform": record.platform, "first": _dump(record.first), "second": _dump(record.second)}
+                for name, record in self.devices.items()
+            },
+        }
+        draft = path.with_name(path.name + ".part")
+        draft.touch(mode=0o600)
+        draft.write_text(json.dumps(data, indent=1) + "\n")
+        draft.replace(path)
+
+    @classmethod
+    def load(cls, path: Path) -> Bundle:
+        """Read a bundle. Raises UseError when the file is not one."""
+        try:
+            data = json.loads(path.read_text())
+            devices = {
+                name: Record(item["platform"], _load(item["first"]), _load(item["second"]))
+                for name, item in data["devices"].items()
+            }
+            return cls(float(data["at"]), devices, data.get("failed", {}))
+        except OSError as error:
+            raise UseError(f"{path}: {error.strerror}", "make one with: rocetune collect -o FILE") from error
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UseError(
+                f"{path} is not a rocetune bundle ({error})", "make one with: rocetune collect -o FILE"
+            ) from error
+
+
+def _dump(transcript: Transcript) -> dict[str, Any]:
+    return {
+        command: {"text": reply.text, "error": reply.error, "at": reply.at} for command, reply in transcript.items()
+    }
+
+
+def _load(data: Mapping[str, Any]) -> Transcript:
+    return {command: Reply(item["text"], item["error"], item["at"]) for command, item in data.items()}
+
+
+def collect(
+    ws: Workspace,
+    limit: str | None = None,
+    interval_s: float = 5.0,
+    redact: bool = False,
+    progress: Report | None = None,
+    *,
+    accept_new_host_keys: bool = False,
+) -> Bundle:
+    """Ask every device of the scope, twice for the counters. Secrets are always cut; ``redact`` hides addresses too."""
+    report = progress or quiet
+    plan = make_plan(ws)
+    names = select(ws, plan, limit)
+    fleet = make_fleet(ws, plan, names, accept_new_host_keys=accept_new_host_keys, workers=ws.workers)
+    try:
+        return gather(fleet, names, interval_s, report, cleaner(redact))
+    finally:
+        fleet.close()
+
+
+def gather(
+    fleet: Fleet, names: tuple[str, ...], interval_s: float, report: Report, clean: Callable[[Transcript], Transcript]
+) -> Bundle:
+    """Two passes over a fleet with ``interval_s`` between the counter samples."""
+    started = time.time()
+    facts_answers = read_facts(fleet, names, report)
+    failed = {name: str(answer.error) for name, answer in facts_answers.items() if answer.error is not None}
+    ready = tuple(name for name, answer in facts_answers.items() if answer.error is None)
+
+    def first(member: Member) -> Transcript:
+        facts = _known(member)
+        commands = dict.fromkeys(
+            (
+                *member.platform.commands("facts", None),
+                *member.platform.commands("config", facts),
+                *member.platform.commands("state", facts),
+            )
+        )
+        return clean(fleet.session(member.name).collect(tuple(commands)))
+
+    def second(member: Member) -> Transcript:
+        commands = member.platform.commands("counters", _known(member))
+        return clean(fleet.session(member.name).collect(commands))
+
+    answers = fleet.each(ready, first, _progress(report, "collect", len(ready)))
+    failed |= {name: str(answer.error) for name, answer in answers.items() if answer.error is not None}
+    if interval_s > 0 and answers:
+        report(Progress("wait", f"second counter sample in {interval_s:g} s"))
+        fleet.cancel.wait(interval_s)
+    again = fleet.each(answers, second, _progress(report, "sample", len(answers)))
+    devices = {
+        name: Record(fleet.members[name].platform.name, answer.value, _value(again.get(name)))
+        for name, answer in answers.items()
+        if answer.value is not None
+    }
+    return Bundle(started, devices, failed)
+
+
+def _known(member: Member) -> Facts:
+    assert member.facts is not None  # read_facts gave them, or the device is not in the list
+    return member.facts
+
+
+def _value(answer: Answer[Transcript] | None) -> Transcript:
+    return {} if answer is None or answer.value is None else answer.value
+
+
+def _progress(report: Report, stage: str, total: int) -> Callable[[str, Answer[Transcript]], None]:
+    seen = [0]
+
+    def done(name: str, answer: Answer[Transcript]) -> None:
+        seen[0] += 1
+        report(Progress(stage, "ok" if answer.error is None else answer.error.text, name, seen[0], total))
+
+    return done
+
+
+def cleaner(redact: bool) -> Callable[[Transcript], Transcript]:
+    """A function that takes secrets (always) and addresses (on demand) out of a transcript."""
+
+    def clean(transcript: Transcript) -> Transcript:
+        return {
+            command: Reply(_clean(reply.text, redact), reply.error and _clean(reply.error, redact), reply.at)
+            for command, reply in transcript.items()
+        }
+
+    return clean
+
+
+def _clean(text: str, redact: bool) -> str:
+    text = _SECRET.sub(r"\1<removed>", text)
+    return _ADDRESS.sub("<address>", text) if redact else text
+
+
+def known_platforms(bundle: Bundle) -> None:
+    """Raises UseError when a bundle holds a platform that is not installed."""
+    for name, record in bundle.devices.items():
+        if record.platform not in platforms.names():
+            raise UseError(f"{name} is of platform {record.platform!r}", f"installed: {', '.join(platforms.names())}")

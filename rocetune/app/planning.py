@@ -1,0 +1,91 @@
+"""From a site to plans, and from plans to configuration, before any device is asked."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from rocetune import platforms
+from rocetune.app.errors import UseError
+from rocetune.app.workspace import Workspace
+from rocetune.model.change import Rendered
+from rocetune.model.facts import Facts
+from rocetune.model.plan import DevicePlan, Plan
+from rocetune.planner import plan as plan_fabric
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A device's plan in its platform's own terms, and the facts that it was fitted to."""
+
+    plan: DevicePlan
+    facts: Facts
+
+
+def make_plan(ws: Workspace, asics: Mapping[str, str] | None = None) -> Plan:
+    """The whole fabric. ``asics`` (device -> ASIC) overrides what the inventory declares."""
+    return plan_fabric(ws.site.fabric, asics)
+
+
+def select(ws: Workspace, plan: Plan, limit: str | None) -> tuple[str, ...]:
+    """Names of planned devices that a ``--limit`` expression picks, sorted.
+
+    The expression is a comma list (or); an item is a device name pattern (``gpu*``), ``role=leaf``, ``group=gpu``,
+    ``platform=sonic`` or ``network=backend``. Raises UseError when an item matches nothing, so that a typing error
+    never looks like success.
+    """
+    names = tuple(sorted(plan.devices))
+    if not limit:
+        return names
+    chosen: set[str] = set()
+    for item in filter(None, (part.strip() for part in limit.split(","))):
+        found = {name for name in names if _matches(plan.devices[name], item)}
+        if not found:
+            known = ", ".join(names[:8]) + (" ..." if len(names) > 8 else "")
+            raise UseError(
+                f"--limit {item!r} matches no managed device",
+                f"use a name pattern, role=, group=, platform= or network=; devices: {known}",
+            )
+        chosen |= found
+    return tuple(sorted(chosen))
+
+
+def _matches(plan: DevicePlan, item: str) -> bool:
+    device = plan.device
+    key, _, wanted = item.partition("=")
+    if not wanted:
+        return fnmatch.fnmatchcase(device.name, item)
+    values: dict[str, Iterable[str]] = {
+        "role": (device.role or "",),
+        "group": device.groups,
+        "platform": (device.platform,),
+        "network": {port.setting.network for port in plan.ports},
+    }
+    if key not in values:
+        raise UseError(f"--limit does not know {key!r}", "use role=, group=, platform= or network=")
+    return any(fnmatch.fnmatchcase(value, wanted) for value in values[key])
+
+
+def fitted(ws: Workspace, plan: Plan, names: Iterable[str]) -> Iterator[Fitted]:
+    """Plans fitted to declared facts: what can be said offline."""
+    for name in names:
+        device_plan = plan.devices[name]
+        platform = platforms.get(device_plan.device.platform)
+        facts = platform.declared(device_plan)
+        yield Fitted(platform.fit(device_plan, facts), facts)
+
+
+def render(ws: Workspace, plan: Plan, names: Iterable[str]) -> Iterator[tuple[str, Rendered]]:
+    """Configuration per device from declared facts; deterministic bytes."""
+    for item in fitted(ws, plan, names):
+        platform = platforms.get(item.plan.device.platform)
+        yield item.plan.device.name, platform.render(item.plan, item.facts)
+
+
+def refuse_problems(plan: Plan) -> None:
+    """An infeasible number never reaches a device. Raises UseError with all of them."""
+    errors = [problem for problem in plan.problems if not problem.warning]
+    if errors:
+        lines = [f"{problem.where}: {problem.text}; {problem.remedy}" for problem in errors]
+        raise UseError(f"the plan has {len(errors)} infeasible numbers", "\n".join(lines))
