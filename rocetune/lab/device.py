@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from rocetune.model.plan import DevicePlan
 
@@ -71,12 +71,15 @@ class Emulator(ABC):
     """One emulated device. Methods are called from one thread at a time per device.
 
     Faults the frame itself handles: unreachable, slow (value = milliseconds per request), drop_session (cuts the
-    connection at the next request that matches ``value`` as a substring, count times). All other names go to
-    :meth:`inject` once, when they are set, and are visible through ``LabDevice.faults``.
+    connection at the next request that matches ``value`` as a substring, count times), reboot (calls
+    :meth:`reboot`). All other names go to :meth:`inject` once, when they are set, and are visible through
+    ``LabDevice.faults``.
     """
 
     transport: str  # "eapi" or "ssh"
     prompt: str = "$ "
+    FAULTS: ClassVar[Mapping[str, str]] = {}  # names that inject() takes -> one line for `lab status`
+    boots: int = 0  # raise it in reboot(): the frame cuts the device's open connections when it changes
 
     def __init__(self, device: LabDevice) -> None:
         self.device = device
@@ -106,5 +109,8 @@ class Emulator(ABC):
         """Power cycle: running state returns to what was persisted; timers and sessions are gone."""
 
     def counters(self, port: str) -> Mapping[str, int]:
-        """Counters this port shows now (names of rocetune.model.state.Sample), for the peer's emulator to mirror."""
+        """Counters this port shows now (names of rocetune.model.state.Sample), for the peer's emulator to mirror.
+
+        The only method that a neighbour's thread may call: it must not wait for anything and not call a peer.
+        """
         return {}
