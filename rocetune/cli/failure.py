@@ -26,6 +26,8 @@ def report(error: BaseException, settings: Settings | None) -> int:
 
 def message(error: BaseException, settings: Settings) -> str:
     """The words for one exception."""
+    from rocetune.app.errors import UseError
+    from rocetune.lab.errors import LabError
     from rocetune.platforms.base import DeviceError, LinkLost, Unreachable
     from rocetune.site.errors import SiteErrors
 
@@ -33,6 +35,8 @@ def message(error: BaseException, settings: Settings) -> str:
         return "Interrupted." if settings.wrote else "Interrupted; nothing was changed."
     if isinstance(error, SiteErrors):
         return str(error)
+    if isinstance(error, UseError | LabError):
+        return error.text + ("\n  " + error.remedy.replace("\n", "\n  ") if error.remedy else "")
     if isinstance(error, Unreachable):
         remedy = "Check its address and port in the inventory, and the way to it (VPN, jump host)."
         return f"{error.device}: cannot be reached: {error.text}\n  {remedy}"

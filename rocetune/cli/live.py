@@ -1,0 +1,10 @@
+"""Options of commands that talk to devices."""
+
+from __future__ import annotations
+
+import click
+
+accept_new_host_keys = click.option(
+    "--accept-new-host-keys", is_flag=True, help="Trust host keys never seen before, and remember them for this site."
+)
+yes = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation. Never raises the accepted impact.")

@@ -1,0 +1,80 @@
+"""Progress of long work on stderr: a live line on a terminal, plain lines in logs and pipes."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import click
+
+if TYPE_CHECKING:
+    from rocetune.cli.options import Settings
+    from rocetune.model.outcome import Progress
+
+_ROUTINE = frozenset({"connected", "ok", "read"})  # said of every device; only each tenth is logged
+_LASTING = frozenset({"push", "precheck", "canary", "wave", "confirm", "revert", "rollback", "resume"})
+
+
+class Steps:
+    """Prints :class:`Progress`. Called from several threads; ``pause`` clears the live line before a question."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._started = time.monotonic()
+        self._lock = threading.Lock()
+        self._status: Any = None
+        self._stage = ""
+        self._live = sys.stderr.isatty() and settings.format == "text" and bool(settings.paint(sys.stderr).on)
+        self._paint = settings.paint(sys.stderr)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.pause()
+
+    def __call__(self, step: Progress) -> None:
+        with self._lock:
+            if self._live:
+                self._show(step)
+            elif self._worth_a_line(step):
+                click.echo(self._line(step), err=True)
+            self._stage = step.stage
+
+    def pause(self) -> None:
+        """Take the live line away; the next step brings it back."""
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+    def _show(self, step: Progress) -> None:
+        if step.stage in _LASTING or (step.device and step.text not in _ROUTINE):
+            self.pause()
+            click.echo(self._line(step), err=True)
+            return
+        if self._status is None:
+            from rich.console import Console
+
+            self._status = Console(stderr=True, highlight=False).status("")
+            self._status.start()
+        from rich.text import Text
+
+        self._status.update(Text(_words(step)))
+
+    def _worth_a_line(self, step: Progress) -> bool:
+        if step.text not in _ROUTINE or step.total <= 10 or step.done in (1, step.total):
+            return True
+        return step.done % (step.total // 10) == 0
+
+    def _line(self, step: Progress) -> str:
+        elapsed = self._paint("dim", f"[{time.monotonic() - self._started:6.1f} s]")
+        return f"{elapsed} {_words(step)}"
+
+
+def _words(step: Progress) -> str:
+    count = f" ({step.done}/{step.total})" if step.total else ""
+    return f"{step.stage}: " + (f"{step.device}: " if step.device else "") + step.text + count
