@@ -1,0 +1,49 @@
+"""DCQCN sets in the NIC's own units."""
+
+import pytest
+
+from rocetune.tuning import dcqcn
+
+
+@pytest.mark.parametrize(("gbps", "ai", "hai"), [(100, 20, 200), (200, 40, 400), (400, 80, 800), (25, 5, 50)])
+def test_scaled_rates(gbps: int, ai: int, hai: int) -> None:
+    result = dcqcn.parameters("scaled", gbps * 1000)
+    assert result.parameters == (("rpg_ai_rate", ai), ("rpg_hai_rate", hai))
+    assert str(ai) in result.why["rpg_ai_rate"].steps[0]
+
+
+def test_firmware_keeps_the_nic_as_it_is() -> None:
+    assert dcqcn.parameters("firmware", 400_000).parameters == ()
+
+
+def test_paper_leaves_unconfirmed_units_alone() -> None:
+    result = dcqcn.parameters("paper", 40_000)
+    values = dict(result.parameters)
+    assert values["rpg_time_reset"] == values["dce_tcp_rtt"] == 55
+    assert values["rpg_threshold"] == 5 and values["rpg_ai_rate"] == 40 and values["min_time_between_cnps"] == 50
+    assert not values.keys() & {"dce_tcp_g", "rpg_byte_reset", "rpg_hai_rate"}
+    assert result.notes
+
+
+def test_unconfirmed_is_passed_through_untouched() -> None:
+    result = dcqcn.parameters("firmware", None, {"dce_tcp_g": 1019})
+    assert result.parameters == (("dce_tcp_g", 1019),)
+    assert "passed through" in result.why["dce_tcp_g"].steps[0]
+
+
+def test_fixed_value_wins_over_the_preset() -> None:
+    assert dict(dcqcn.parameters("scaled", 400_000, {"rpg_ai_rate": 7}).parameters)["rpg_ai_rate"] == 7
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [("rpg_ai_rat", 5, "rpg_ai_rate"), ("speed", 5, "known"), ("rpg_gd", 16, "0 to 15"), ("dce_tcp_g", -1, "outside")],
+)
+def test_wrong_parameters(name: str, value: int, text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        dcqcn.parameters("firmware", 100_000, {name: value})
+
+
+def test_scaled_needs_a_speed() -> None:
+    with pytest.raises(ValueError, match=r"links\.yaml"):
+        dcqcn.parameters("scaled", None)
