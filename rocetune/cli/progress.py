@@ -76,5 +76,5 @@ class Steps:
 
 
 def _words(step: Progress) -> str:
-    count = f" ({step.done}/{step.total})" if step.total else ""
+    count = f" ({step.done}/{step.total})" if step.total and step.device else ""
     return f"{step.stage}: " + (f"{step.device}: " if step.device else "") + step.text + count

@@ -9,7 +9,9 @@ from rocetune.model.plan import Assumption, DevicePlan, PortPlan, Setting, Unsup
 from rocetune.model.profile import Profile
 from rocetune.model.qos import PortQos, PriorityQos
 
-PROFILE = Profile.model_validate({"name": "ai-training", "classes": {"roce": {"priority": 3}}})
+PROFILE = Profile.model_validate(
+    {"name": "ai-training", "classes": {"roce": {"dscp": [26], "priority": 3, "lossless": True, "bandwidth": "100%"}}}
+)
 KMIN = Why(
     "ecn.bdp",
     inputs=(("speed_mbps", 400_000), ("rtt_us", 3.0)),
