@@ -48,7 +48,10 @@ class Port:
     peer: PortName | None = None
     link_role: str | None = None  # host, fabric, peer-link, border
     select: str | None = None
-    lag: str | None = None
+    lag: str | None = None  # port channel or bond this end belongs to
+    mlag: int | None = None  # MLAG id shared by two switches
+    breakout: tuple[str, int] | None = None  # (physical port, lane) of a switch end
+    declared: tuple[tuple[str, str], ...] = ()  # facts the inventory states: netdev, pci, rdma, nic (sorted)
 
 
 @dataclass(frozen=True, slots=True)

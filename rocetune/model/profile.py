@@ -1,54 +1,94 @@
 """A profile: what the user wants, before any number is computed. Users' files, so pydantic: strict, frozen.
 
 Numbers with units arrive as text and are kept as plain numbers whose field name bears no unit in YAML; the
-types below say the unit they hold after validation.
+types below say the unit they hold after validation. Validation context ``{"file": True}`` means "this comes out of
+a file": a bare number where a unit belongs is refused then, while numbers parsed before are taken as they are.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
 from rocetune.model import units
+from rocetune.model.invalid import Invalid, invalid
+from rocetune.model.names import ClassName, DeviceName, GroupName, NetworkName, ProfileName, Word
 
 Auto = Literal["auto"]
+HOST_MTU_OVERHEAD_BYTES = 96  # headers that RoCE adds to its own MTU: linux include/rdma/ib_addr.h, iboe_get_mtu
 
 
-def _quantity(parse: Any) -> Any:
-    """A validator that leaves ``auto`` and already parsed numbers alone."""
-
-    def convert(value: Any) -> Any:
-        return parse(value) if isinstance(value, str) and value != "auto" else value
-
-    return convert
+def _from_file(info: ValidationInfo) -> bool:
+    return bool(info.context and info.context.get("file"))
 
 
-def _unitless_refused(parse: Any) -> Any:
-    """As _quantity, and a bare number from YAML is refused by the parser's own words."""
+def _quantity(parse: Callable[[Any], float], *, bare: bool = False) -> Callable[[Any, ValidationInfo], Any]:
+    """Text through the parser. ``bare`` numbers are legal in a file; else only numbers parsed before pass."""
 
-    def convert(value: Any) -> Any:
-        if value == "auto" or isinstance(value, float):
+    def convert(value: Any, info: ValidationInfo) -> Any:
+        if value == "auto":
             return value
-        return float(parse(value))
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if number and not bare and not _from_file(info):
+            return float(value)
+        return parse(value)
 
     return convert
 
 
-_BYTES_SCHEMA = WithJsonSchema({"type": ["string", "integer"], "description": "bytes: 150KB, 1.5MiB or an integer"})
-Bytes = Annotated[int, BeforeValidator(_quantity(units.parse_bytes)), _BYTES_SCHEMA]
+def _as_tuple(value: Any) -> Any:
+    """A YAML list for a tuple field; strict mode would refuse it."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _unit(kind: str, pattern: str, text: str) -> WithJsonSchema:
+    return WithJsonSchema({"type": kind, "pattern": pattern, "description": text})
+
+
+_NUMBER = r"^[0-9]+(\.[0-9]+)?\s*"
+Several = BeforeValidator(_as_tuple)
+Bytes = Annotated[
+    int,
+    BeforeValidator(_quantity(units.parse_bytes, bare=True)),
+    WithJsonSchema(
+        {
+            "anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": _NUMBER + "([KMG]i?)?B$"}],
+            "description": "bytes: 150KB (1000), 1.5MiB (1024), or an integer",
+        }
+    ),
+]
 Ms = Annotated[
     float,
-    BeforeValidator(_unitless_refused(units.parse_ms)),
-    WithJsonSchema({"type": "string", "description": "time: 200ms, 0.2s"}),
+    BeforeValidator(_quantity(units.parse_ms)),
+    _unit("string", _NUMBER + "(us|ms|s|m)$", "time with its unit: 200ms, 0.2s"),
 ]
 Percent = Annotated[
-    float,
-    BeforeValidator(_unitless_refused(units.parse_percent)),
-    WithJsonSchema({"type": "string", "description": "share: 50%"}),
+    float, BeforeValidator(_quantity(units.parse_percent)), _unit("string", _NUMBER + "%$", "share with its sign: 50%")
+]
+Speed = Annotated[
+    int,
+    BeforeValidator(
+        lambda value, info: value if type(value) is int and not _from_file(info) else units.parse_speed(value)
+    ),
+    _unit("string", _NUMBER + "([MGT](bps)?)$", "speed with its unit: 400G"),
+]
+Metres = Annotated[
+    float, BeforeValidator(_quantity(units.parse_length)), _unit("string", _NUMBER + "(cm|m|km)$", "length: 2m, 0.5m")
 ]
 Priority = Annotated[int, Field(ge=0, le=7)]
 Dscp = Annotated[int, Field(ge=0, le=63)]
+Medium = Literal["dac", "aec", "aoc", "sr", "vr", "dr", "fr", "lr", "er", "zr"]
 
 
 class Model(BaseModel):
@@ -60,52 +100,140 @@ class Model(BaseModel):
 class WatchdogIntent(Model):
     """PFC watchdog: how long a queue may be stuck, when it is tried again, and what is done with it."""
 
-    detect: Ms = 200.0
-    restore: Ms = 400.0
+    detect: Ms = Field(default=200.0, description="stuck this long: act; 10ms to 60s")
+    restore: Ms = Field(default=400.0, description="quiet this long: normal again; not below detect")
     action: Literal["drop", "forward", "notify", "shutdown"] = "drop"
-    guaranteed_kbps: int | None = None  # EOS series that watch only queues with guaranteed bandwidth
+    guaranteed_kbps: int | None = Field(
+        default=None, ge=1, le=1_000_000, description="floor for EOS series that watch only queues with one"
+    )
+
+    @model_validator(mode="after")
+    def _ranges(self) -> Self:
+        # Widest range of the platforms: SONiC YANG 100..5000 ms and 100..60000 ms, EOS 0.01..60 s.
+        for name in ("detect", "restore"):
+            if not 10 <= getattr(self, name) <= 60_000:
+                raise invalid(f"{name} is outside 10ms to 60s", "200ms is a usual value", name)
+        if self.restore < self.detect:
+            raise invalid(
+                f"restore {self.restore:g}ms is shorter than detect {self.detect:g}ms: the queue would flap",
+                f"set restore to {self.detect:g}ms or more",
+                "restore",
+            )
+        return self
 
 
 class Pfc(Model):
     """PFC buffer numbers of a lossless class. A fixed headroom below the computed floor needs accept_risk."""
 
-    headroom: Bytes | Auto = "auto"
-    xoff: Bytes | Auto = "auto"
-    xon: Bytes | Auto = "auto"
-    alpha: float | Auto = "auto"
+    headroom: Bytes | Auto = Field(default="auto", description="bytes that still arrive after pause was sent")
+    xoff: Bytes | Auto = Field(default="auto", description="static pause threshold; auto keeps a dynamic one")
+    xon: Bytes | Auto = Field(default="auto", description="level at which traffic may resume")
+    alpha: float | Auto = Field(default="auto", description="dynamic threshold factor: 1/128 to 8")
     watchdog: WatchdogIntent | Literal["off"] = WatchdogIntent()
-    accept_risk: str | None = None
+    accept_risk: str | None = Field(default=None, min_length=3, description="why a headroom below the floor is right")
+
+    @field_validator("alpha", mode="before")
+    @classmethod
+    def _whole_alpha(cls, value: Any) -> Any:
+        return float(value) if type(value) is int else value
+
+    @model_validator(mode="after")
+    def _sense(self) -> Self:
+        if isinstance(self.alpha, float) and not 1 / 1024 <= self.alpha <= 64:
+            raise invalid(
+                f"alpha {self.alpha:g} is outside 1/1024 to 64", "use auto, or a value such as 0.125 or 1", "alpha"
+            )
+        if isinstance(self.xon, int) and isinstance(self.xoff, int) and self.xon >= self.xoff:
+            raise invalid(
+                f"xon {self.xon} B is not below xoff {self.xoff} B: pause would never end cleanly",
+                "xon must be smaller, by two packets or more",
+                "xon",
+            )
+        return self
 
 
 class Ecn(Model):
-    """ECN marking curve of a class. ``objective`` is used for every number that is auto."""
+    """ECN marking curve of a class. ``objective`` is used for every number that is auto.
 
-    kmin: Bytes | Auto = "auto"
-    kmax: Bytes | Auto = "auto"
-    pmax: Percent | Auto = "auto"
+    In YAML ``objective: off`` is the same as ``ecn: off``, and ``objective: {preset: NAME}`` as ``preset: NAME``.
+    """
+
+    kmin: Bytes | Auto = Field(default="auto", description="queue length where marking starts")
+    kmax: Bytes | Auto = Field(default="auto", description="queue length from which every packet is marked")
+    pmax: Percent | Auto = Field(default="auto", description="marking probability just below kmax")
     objective: Literal["latency", "balanced", "throughput"] = "balanced"
-    preset: str | None = None  # later: vendor presets by name
+    preset: ProfileName | None = Field(default=None, description="a vendor preset by name, for the numbers left auto")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _preset_form(cls, value: Any) -> Any:
+        chosen = value.get("objective") if isinstance(value, dict) else None
+        if isinstance(chosen, dict) and set(chosen) == {"preset"}:
+            if value.get("preset") not in (None, chosen["preset"]):
+                raise invalid("two presets are named", "keep one", "preset")
+            return {**{k: v for k, v in value.items() if k != "objective"}, "preset": chosen["preset"]}
+        return value
+
+    @model_validator(mode="after")
+    def _order(self) -> Self:
+        if isinstance(self.kmin, int) and isinstance(self.kmax, int) and self.kmin > self.kmax:
+            raise invalid(
+                f"kmin {units.show_bytes(self.kmin)} is above kmax {units.show_bytes(self.kmax)}: "
+                "marking cannot end before it starts",
+                f"set kmin to {units.show_bytes(self.kmax)} or less, or let it be auto",
+                "kmin",
+            )
+        if self.pmax == 0:
+            raise invalid("pmax 0% marks nothing", "write ecn: off to switch marking off", "pmax")
+        return self
 
 
 class Marking(Model):
     """Who puts the DSCP into packets: the doctor checks just that chain."""
 
-    by: tuple[Literal["rdma_cm", "nccl", "ucx", "nvshmem", "nic", "application"], ...] = ("rdma_cm", "nccl")
+    by: Annotated[tuple[Literal["rdma_cm", "nccl", "ucx", "nvshmem", "nic", "application"], ...], Several] = (
+        "rdma_cm",
+        "nccl",
+    )
     ecn_bits: Literal["ect0", "ect1", "not-ect"] = "ect0"
 
 
-class ClassIntent(Model):
-    """One traffic class. ``owner: other`` counts in sums and fit and is never written."""
+def _ecn_off(value: Any) -> Any:
+    """``objective: off`` is ``ecn: off``; numbers beside it contradict it."""
+    if isinstance(value, dict) and value.get("objective") == "off":
+        for key, inner in value.items():
+            if key != "objective" and inner != "auto":
+                raise invalid(f"{key} is set although objective is off", f"remove {key}, or choose an objective", key)
+        return "off"
+    return value
 
-    dscp: tuple[Dscp, ...] = ()
-    priority: Priority
-    lossless: bool = False
-    bandwidth: Percent | None = None
-    strict: bool = False
+
+class ClassIntent(Model):
+    """One traffic class. ``owner: other`` counts in sums and fit and is never written.
+
+    ``ecn`` absent means: on with defaults for a lossless class of ours, off otherwise.
+    """
+
+    dscp: Annotated[tuple[Dscp, ...], Several] = Field(default=(), description="code points that belong to this class")
+    priority: Priority = Field(description="802.1p and PFC priority, 0 to 7")
+    lossless: bool = Field(default=False, description="paused by PFC instead of dropped")
+    bandwidth: Percent | None = Field(default=None, description="share of the link; all shares make 100%")
+    strict: bool = Field(default=False, description="served before all shares")
     owner: Literal["rocetune", "other"] = "rocetune"
     pfc: Pfc = Pfc()
-    ecn: Ecn | Literal["off"] | None = None
+    ecn: Annotated[Ecn | Literal["off"] | None, BeforeValidator(_ecn_off)] = None
     marking: Marking | None = None
+
+    @model_validator(mode="after")
+    def _sense(self) -> Self:
+        from rocetune.model.rules import class_faults
+
+        faults = tuple(class_faults(self))
+        if faults:
+            raise Invalid(*faults)
+        if self.ecn is None and self.lossless and self.owner == "rocetune":
+            object.__setattr__(self, "ecn", Ecn())  # not a set field: an override still sees "absent"
+        return self
 
 
 class Dcqcn(Model):
@@ -113,19 +241,29 @@ class Dcqcn(Model):
 
     enabled: bool = True
     preset: Literal["firmware", "scaled", "paper"] = "firmware"
-    parameters: dict[str, int] = Field(default_factory=dict)  # fixed values in the NIC's own unit
+    parameters: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")], Annotated[int, Field(ge=0)]] = Field(
+        default_factory=dict, description="fixed values in the NIC's own unit"
+    )
 
 
 class Match(Model):
-    """Where an override applies: every given field must match."""
+    """Where an override applies: every given field must match. ``role`` is the device's or the port's."""
 
-    role: str | None = None
-    network: str | None = None
-    rail: int | None = None
-    speed: str | None = None
-    cable: str | None = None  # medium: dac, aoc, sr ...
-    device: str | None = None
-    group: str | None = None
+    role: Word | None = None
+    network: NetworkName | None = None
+    rail: int | None = Field(default=None, ge=0)
+    speed: Speed | None = None
+    cable: Medium | None = Field(default=None, description="medium of the cable: dac, aoc, sr ...")
+    device: DeviceName | None = None
+    group: GroupName | None = None
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.model_fields_set:
+            raise invalid(
+                "match is empty: the override would apply everywhere", "put the values into the profile itself"
+            )
+        return self
 
 
 class Override(Model):
@@ -134,6 +272,7 @@ class Override(Model):
     match: Match
     mtu: int | None = None
     host_mtu: int | None = None
+    rdma_mtu: int | None = None
     classes: dict[str, dict[str, Any]] = Field(default_factory=dict)
     dcqcn: dict[str, Any] = Field(default_factory=dict)
 
@@ -141,15 +280,31 @@ class Override(Model):
 class Profile(Model):
     """One intent for the ports of a network."""
 
-    name: str
-    description: str = ""
-    extends: str | None = None
+    name: ProfileName
+    description: str = Field(default="", max_length=200)
+    extends: ProfileName | None = Field(default=None, description="a profile to start from; values here win")
     trust: Literal["dscp"] = "dscp"
-    mtu: int = Field(default=9216, ge=1280, le=9216)
-    host_mtu: int = Field(default=9000, ge=1280, le=9216)
-    rdma_mtu: Literal[256, 512, 1024, 2048, 4096] = 4096
-    classes: dict[str, ClassIntent]
+    mtu: int = Field(default=9216, ge=1280, le=9216, description="bytes, of switch ports")
+    host_mtu: int = Field(default=9000, ge=1280, le=9216, description="bytes, of server ports")
+    rdma_mtu: Literal[256, 512, 1024, 2048, 4096] = Field(default=4096, description="bytes, path MTU of RoCE")
+    classes: dict[ClassName, ClassIntent] = Field(min_length=1)
     dcqcn: Dcqcn = Dcqcn()
     dcbx: Literal["off", "ieee"] = "off"
-    storm_prevention: Ms | Literal["off", "auto"] = "auto"  # NIC stall timer; auto = 100 ms on mlx5
-    overrides: tuple[Override, ...] = ()
+    storm_prevention: Ms | Literal["off", "auto"] = Field(
+        default="auto", description="NIC stall timer; auto = 100 ms on mlx5"
+    )
+    overrides: Annotated[tuple[Override, ...], Several] = ()
+
+    @field_validator("storm_prevention", mode="before")
+    @classmethod
+    def _storm_off(cls, value: Any, info: ValidationInfo) -> Any:
+        return value if value == "off" else _quantity(units.parse_ms)(value, info)
+
+    @model_validator(mode="after")
+    def _sense(self) -> Self:
+        from rocetune.model.rules import profile_faults
+
+        faults = tuple(profile_faults(self))
+        if faults:
+            raise Invalid(*faults)
+        return self

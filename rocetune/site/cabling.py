@@ -1,0 +1,257 @@
+"""links.yaml: named indexes unfolded, both ends found, and every cable checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from rocetune.model.inventory import LagEnds, LinkEntry
+from rocetune.model.names import port as port_name
+from rocetune.model.units import show_speed
+from rocetune.site import yaml
+from rocetune.site.errors import Problems, suggest
+from rocetune.site.inventory import PortSpec
+from rocetune.site.ranges import MAX_EXPANSION, RangeError, Template, expand, index, shown
+from rocetune.site.sources import Map, Place, Seq, find
+from rocetune.site.validate import validate
+
+# Longest cable per medium and port speed (Mbit/s, inclusive upper end), metres. Source: reference tuning.md 7.3, where
+# the values are IEEE reaches; DAC falls with the lane rate (100GBASE-CR4 5 m, 200G/400G-CR 3 m, 800G DAC 2 to 3 m).
+# Media that are not listed (aec, er, zr) have no limit here.
+REACH_M: Mapping[str, tuple[tuple[int, float], ...]] = {
+    "dac": ((100_000, 5), (1_600_000, 3)),
+    "aoc": ((1_600_000, 100),),
+    "vr": ((1_600_000, 50),),
+    "sr": ((1_600_000, 100),),
+    "dr": ((1_600_000, 500),),
+    "fr": ((1_600_000, 2_000),),
+    "lr": ((1_600_000, 10_000),),
+}
+
+
+def reach_m(medium: str | None, speed_mbps: int | None) -> float | None:
+    """Longest cable of a medium at a speed; without a speed that of the slowest. None where no limit is known."""
+    rows = REACH_M.get(medium or "", ())
+    return next((length for top, length in rows if speed_mbps is None or speed_mbps <= top), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Cable:
+    """What all links of one entry share."""
+
+    number: int
+    entry: LinkEntry
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of one link, from that end's point of view."""
+
+    cable: Cable
+    side: str  # "a" or "b"
+    peer: tuple[str, str]
+    rail: int | None
+    speed_mbps: int | None
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Errors of one entry: the first of each kind is shown, the rest is counted."""
+
+    first: tuple[Place | None, str, str]
+    more: int = 0
+
+
+class Cabling:
+    """All links of a site, by device and port."""
+
+    def __init__(self, known: Mapping[str, Mapping[str, PortSpec] | None], problems: Problems) -> None:
+        self.known = known  # device -> its declared ports; None where it declares none
+        self.problems = problems
+        self.ends: dict[str, dict[str, End]] = {name: {} for name in known}
+        self._tallies: dict[tuple[int, str], _Tally] = {}
+
+    def read(self, path: Path) -> None:
+        """Read one file."""
+        tree = yaml.load(path, self.problems.sources, self.problems)
+        if tree is None:
+            return
+        links = tree.get("links") if isinstance(tree, Map) and set(tree) == {"links"} else tree
+        if isinstance(links, Map) and not links:
+            return
+        if not isinstance(links, Seq):
+            self.problems.error(find(tree, ()), "links.yaml is a list of links", "write - {a: ..., b: ...}")
+            return
+        for number, raw in enumerate(links):
+            entry = validate(LinkEntry, raw, self.problems)
+            if entry is not None:
+                self._entry(number, entry, raw)
+        for tally in self._tallies.values():
+            place, text, remedy = tally.first
+            more = f" (and {tally.more} more like it on this line)" if tally.more else ""
+            self.problems.error(place, text + more, remedy)
+
+    def _note(self, number: int, kind: str, place: Place | None, text: str, remedy: str = "") -> None:
+        tally = self._tallies.get((number, kind))
+        if tally is None:
+            self._tallies[number, kind] = _Tally((place, text, remedy))
+        else:
+            tally.more += 1
+
+    def _entry(self, number: int, entry: LinkEntry, raw: Map) -> None:
+        cable = Cable(number, entry, raw.start)
+        reach = reach_m(entry.medium, entry.speed)
+        if reach is not None and entry.length is not None and entry.length > reach:
+            speed = f" at {show_speed(entry.speed)}" if entry.speed else ""
+            self.problems.error(
+                find(raw, ("length",)),
+                f"{entry.length:g} m is beyond the reach of {entry.medium}{speed}, {reach:g} m",
+                "correct the length, or choose another medium",
+            )
+        try:
+            for a, b, rail, values in _unfold(entry):
+                self._link(cable, raw, a, b, rail, values)
+        except RangeError as error:
+            self.problems.error(_blame(raw, error.text), error.text, error.remedy)
+
+    def _link(self, cable: Cable, raw: Map, a: str, b: str, rail: int | None, values: Mapping[str, int]) -> None:
+        hint = f" ({shown(values)})" if values else ""
+        ends = [self._end(cable.number, raw, side, text, hint) for side, text in (("a", a), ("b", b))]
+        if ends[0] is None or ends[1] is None:
+            return
+        if ends[0] == ends[1]:
+            self._note(cable.number, "self", cable.place, f"{a} is linked to itself{hint}", "name two different ports")
+            return
+        speed = self._speed(cable, raw, ends[0], ends[1], hint)
+        for side, own, peer in (("a", ends[0], ends[1]), ("b", ends[1], ends[0])):
+            device, port = own
+            taken = self.ends[device].get(port)
+            if taken is not None:
+                where = "this line" if taken.cable is cable else str(self.problems.sources.position(taken.cable.place))
+                self._note(
+                    cable.number, f"twice {side}", find(raw, (side,)),
+                    f"{device}:{port} is linked twice: to {':'.join(taken.peer)} in {where}, and to {':'.join(peer)}{hint}",
+                    "a port takes one cable: " + self._unused(cable.entry, side),
+                )  # fmt: skip
+                continue
+            self.ends[device][port] = End(cable, side, peer, rail, speed)
+
+    @staticmethod
+    def _unused(entry: LinkEntry, side: str) -> str:
+        idle = [name for name in entry.for_ if name not in Template(getattr(entry, side)).names]
+        return f"index {', '.join(idle)} is not used in {side}" if idle else "correct one of the two links"
+
+    def _end(self, number: int, raw: Map, side: str, text: str, hint: str) -> tuple[str, str] | None:
+        device, colon, port = text.partition(":")
+        place = find(raw, (side,))
+        if not colon or not port:
+            self._note(number, f"form {side}", place, f"{text!r} does not name a port", "write device:port")
+            return None
+        if device not in self.known:
+            self._note(
+                number, f"device {side}", place, f"{device} is not a device of the inventory{hint}",
+                suggest(device, self.known, "devices"),
+            )  # fmt: skip
+            return None
+        ports = self.known[device]
+        if ports is not None and port not in ports:
+            self._note(
+                number, f"port {side}", place, f"{device} has no port {port}{hint}", suggest(port, ports, "its ports")
+            )
+            return None
+        if ports is None:
+            try:
+                port_name(port)
+            except ValueError as error:
+                self._note(number, f"name {side}", place, str(error))
+                return None
+        return device, port
+
+    def _speed(self, cable: Cable, raw: Map, a: tuple[str, str], b: tuple[str, str], hint: str) -> int | None:
+        """The link's speed; complains where an end cannot have it."""
+        specs = [(end, (self.known[end[0]] or {}).get(end[1])) for end in (a, b)]
+        fixed = [(end, spec.entry.speed) for end, spec in specs if spec is not None and spec.entry.speed is not None]
+        speed = cable.entry.speed or (fixed[0][1] if fixed else None)
+        if speed is None:
+            return None
+        place = find(raw, ("speed",)) if "speed" in raw else cable.place
+        for end, own in fixed:
+            if own != speed:
+                other = "the link" if cable.entry.speed else ":".join(fixed[0][0])
+                self._note(
+                    cable.number, "speed", place,
+                    f"{':'.join(end)} runs at {show_speed(own or 0)}, {other} at {show_speed(speed)}{hint}",
+                    "both ends and the link need one speed",
+                )  # fmt: skip
+        for end, spec in specs:
+            if spec is not None and spec.entry.speeds and speed not in spec.entry.speeds:
+                self._note(
+                    cable.number, f"speeds {end[0]}", place, f"{':'.join(end)} cannot run at {show_speed(speed)}{hint}",
+                    f"it can run at {', '.join(map(show_speed, spec.entry.speeds))}",
+                )  # fmt: skip
+        return speed
+
+
+def _blame(raw: Map, text: str) -> Place | None:
+    """The end whose text an error quotes, else the whole link."""
+    for name in ("a", "b", "rail"):
+        value = raw.get(name)
+        if isinstance(value, str) and (repr(value) in text or any(p in value for p in _braced(text))):
+            return find(raw, (name,))
+    return find(raw, ("for",)) if "for" in raw else raw.start
+
+
+def _braced(text: str) -> Iterator[str]:
+    start = text.find("{")
+    if start >= 0 and "}" in text[start:]:
+        yield text[start : text.index("}", start)]
+
+
+def _unfold(entry: LinkEntry) -> Iterator[tuple[str, str, int | None, dict[str, int]]]:
+    """(a, b, rail, index values) for every cable of an entry."""
+    ranges = {name: index(value) for name, value in entry.for_.items()}
+    total = 1
+    for numbers in ranges.values():
+        total *= len(numbers)
+    if total > MAX_EXPANSION:
+        raise RangeError(f"the link stands for {total} cables, more than {MAX_EXPANSION}", "split it")
+    a, b = Template(entry.a), Template(entry.b)
+    rail = Template(entry.rail) if isinstance(entry.rail, str) else None
+    for name in ranges:
+        if name not in a.names and name not in b.names:
+            raise RangeError(
+                f"index {name} is used in neither end", f"use {{{name}}} in a and b, or remove it from for"
+            )
+    for combination in product(*ranges.values()):
+        values = dict(zip(ranges, combination, strict=True))
+        number = rail.number(values) if rail else entry.rail
+        filled_a, filled_b = a.fill(values), b.fill(values)
+        if "[" in filled_a or "[" in filled_b:
+            yield from _zipped(filled_a, filled_b, number, values)
+        else:
+            yield filled_a, filled_b, number if isinstance(number, int) else None, values
+
+
+def _zipped(a: str, b: str, rail: Any, values: dict[str, int]) -> Iterator[tuple[str, str, int | None, dict[str, int]]]:
+    """Bracket ranges of both ends, paired one to one."""
+    left, right = [name for name, _ in expand(a)], [name for name, _ in expand(b)]
+    if len(left) != len(right):
+        raise RangeError(
+            f"the ranges do not pair up: {a!r} names {len(left)} ports, {b!r} names {len(right)}",
+            "give both ends the same number of ports",
+        )
+    for one, other in zip(left, right, strict=True):
+        yield one, other, rail if isinstance(rail, int) else None, values
+
+
+def lag_of(entry: LinkEntry, side: str, server: bool) -> str | None:
+    """The aggregate that one end belongs to."""
+    if server and entry.bond is not None:
+        return entry.bond
+    if isinstance(entry.lag, LagEnds):
+        return entry.lag.a if side == "a" else entry.lag.b
+    return None if server else entry.lag

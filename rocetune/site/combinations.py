@@ -1,0 +1,72 @@
+"""Several overrides that meet on one port: together they must still make a sound profile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from rocetune.model.fabric import Device, Fabric, Port
+from rocetune.model.profile import Profile
+from rocetune.site.effective import applied, label_of, matches
+from rocetune.site.errors import Problems
+from rocetune.site.sources import Map, find
+from rocetune.site.validate import dotted, explained
+
+
+def check_combinations(fabric: Fabric, trees: Mapping[str, Map], problems: Problems) -> None:
+    """Check each set of overrides that really meets on a port of the fabric, once."""
+    several = {
+        name: network.profile
+        for name, network in fabric.networks.items()
+        if network.profile is not None and len(network.profile.overrides) > 1
+    }
+    if not several:
+        return
+    by_device = any(item.match.device is not None for profile in several.values() for item in profile.overrides)
+    seen: set[tuple[Any, ...]] = set()
+    checked: set[tuple[str, tuple[int, ...]]] = set()
+    for name, ports in fabric.ports.items():
+        device = fabric.devices[name]
+        for port in ports:
+            profile = several.get(port.network or "")
+            if profile is None:
+                continue
+            key = (port.network, device.role, port.role, port.rail, port.speed_mbps, port.medium, device.groups,
+                   name if by_device else None)  # fmt: skip
+            if key in seen:
+                continue
+            seen.add(key)
+            chosen = chosen_for(profile, device, port)
+            if len(chosen) > 1 and (profile.name, chosen) not in checked:
+                checked.add((profile.name, chosen))
+                _check(profile, chosen, f"{name}:{port.name}", trees[profile.name], problems)
+
+
+def chosen_for(profile: Profile, device: Device, port: Port) -> tuple[int, ...]:
+    """Numbers of the overrides that match one port."""
+    roles = {role for role in (device.role, port.role) if role is not None}
+    where = {
+        "network": port.network,
+        "rail": port.rail,
+        "speed": port.speed_mbps,
+        "cable": port.medium,
+        "device": device.name,
+    }
+    return tuple(
+        number for number, item in enumerate(profile.overrides) if matches(item.match, roles, set(device.groups), where)
+    )
+
+
+def _check(profile: Profile, chosen: tuple[int, ...], where: str, tree: Map, problems: Problems) -> None:
+    try:
+        applied(profile, chosen)
+    except ValidationError as error:
+        labels = " and ".join(label_of(number, profile.overrides[number]) for number in chosen)
+        for path, fault, _ in explained(Profile, {}, error):
+            problems.error(
+                find(tree, ("overrides", chosen[-1])),
+                f"{labels} meet on {where}: {dotted(path)}: {fault.text}".replace(": : ", ": "),
+                fault.remedy,
+            )
