@@ -17,7 +17,8 @@ class Finding:
     """A check's verdict about one place. ``id`` is the catalogue's (PFC-001).
 
     ``path`` (native port first) and ``want`` let the platform write the exact fix into ``fix``.
-    ``peer`` names the other end for link checks. ``causes`` holds ids of findings this one follows from.
+    ``peer`` names the other end for link checks. ``consequences`` are the findings that this root cause
+    explains; they are shown under it, and ``folded`` is their number.
     """
 
     id: str
@@ -35,4 +36,5 @@ class Finding:
     peer: str | None = None
     path: Path = ()
     want: object = None
-    folded: int = 0  # consequences hidden under this root cause
+    folded: int = 0
+    consequences: tuple[Finding, ...] = ()

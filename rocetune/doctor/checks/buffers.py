@@ -1,0 +1,87 @@
+"""Headroom and what it is computed from.
+
+Where a fitted plan has no headroom number the platform sizes it by itself; it is judged there only if the device
+shows one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocetune.doctor.case import Case
+from rocetune.doctor.verdicts import Result, at, check, on, show
+
+
+@check("BUF-001")
+def enough(case: Case) -> Iterator[Result]:
+    """Headroom of a priority that pauses is at least what was computed for this link."""
+    for place in case.places("switch"):
+        for entry in place.paused():
+            if entry.headroom_bytes is None or place.pfc_seen(entry.priority) is False:
+                continue  # without PFC no headroom is used; PFC-002 speaks
+            path = ("priorities", entry.priority, "headroom_bytes")
+            value = place.value(path)
+            yield at(
+                place,
+                None if value is None else value >= entry.headroom_bytes,
+                path,
+                priority=entry.priority,
+                want=entry.headroom_bytes,
+                expected=f"at least {show(entry.headroom_bytes, path)}",
+                observed=show(value, path),
+            )
+
+
+@check("BUF-002")
+def some(case: Case) -> Iterator[Result]:
+    """A priority that pauses has headroom at all."""
+    for place in case.places("switch"):
+        for entry in place.paused():
+            path = ("priorities", entry.priority, "headroom_bytes")
+            value, pausing = place.value(path), place.pfc_seen(entry.priority)
+            if pausing is False or (value is None and entry.headroom_bytes is None):
+                continue
+            yield at(
+                place,
+                None if value is None else value > 0,
+                path,
+                priority=entry.priority,
+                want=entry.headroom_bytes,
+                expected="headroom above zero",
+                observed=show(value, path),
+            )
+
+
+@check("BUF-004")
+def cable(case: Case) -> Iterator[Result]:
+    """The cable length that a device computes with is not below the inventory's."""
+    for place in case.places():
+        wanted = place.want.cable_m
+        if wanted is None or not place.paused():
+            continue
+        real = place.item.port.cable_m if place.item.port.cable_m is not None else wanted
+        value = place.seen.cable_m
+        yield at(
+            place,
+            None if value is None else value >= real,
+            ("cable_m",),
+            want=wanted,
+            expected=f"at least {real:g} m",
+            observed="not observed" if value is None else f"{value:g} m",
+        )
+
+
+@check("BUF-006")
+def refused(case: Case) -> Iterator[Result]:
+    """The device did not refuse a headroom request."""
+    for plan, state, places in case.devices("switch"):
+        if plan.device.platform != "sonic" or not any(place.paused() for place in places):
+            continue
+        line = state.settings.get("headroom_rejected")
+        yield on(
+            state,
+            None if line is None else line == "",
+            "headroom_rejected",
+            expected="no refusal in the device's log",
+            observed="not observed" if line is None else (line or "none"),
+        )

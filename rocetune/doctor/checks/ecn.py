@@ -1,0 +1,162 @@
+"""ECN: on at the RoCE queue, a valid curve, earlier than PFC, and packets that can be marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocetune.doctor.case import Case, Place
+from rocetune.doctor.verdicts import Result, at, check, equals, on, show, tos
+from rocetune.model.qos import PriorityQos
+
+ROUNDING = 0.08  # chips round thresholds to cells; Spectrum programs 150,000 B as 159,744 B (Cumulus RoCE page)
+EARLY = 0.8  # kmin beyond this share of the PFC threshold marks too late (ours, tunable)
+
+
+@check("ECN-001")
+def enabled(case: Case) -> Iterator[Result]:
+    """ECN is on at the queue of every RDMA class that asks for it."""
+    for place in case.places("switch"):
+        for entry in _marked(place):
+            path = ("priorities", entry.priority, "ecn")
+            yield equals(place, path, True, f"ECN on for priority {entry.priority}", priority=entry.priority)
+
+
+@check("ECN-003")
+def curve(case: Case) -> Iterator[Result]:
+    """kmin is below kmax. Equal thresholds with 100 % are step marking: right if planned, else worth knowing."""
+    for place in case.places("switch"):
+        for entry in _marked(place):
+            low, high = _thresholds(place, entry)
+            path = ("priorities", entry.priority, "kmin_bytes")
+            words = {
+                "priority": entry.priority,
+                "want": entry.kmin_bytes,
+                "expected": "kmin below kmax",
+                "observed": _curve_words(place, entry),
+            }
+            if low is None or high is None:
+                yield at(place, None, path, **words)
+            elif low != high or place.value(("priorities", entry.priority, "pmax_percent")) != 100:
+                yield at(place, low < high, path, **words)
+            else:
+                yield at(place, entry.kmin_bytes == entry.kmax_bytes, path, severity="info", **words)
+
+
+@check("ECN-004")
+def before_pfc(case: Case) -> Iterator[Result]:
+    """kmax is below the PFC threshold, and kmin below 80 % of it.
+
+    With a static threshold that is arithmetic. With a dynamic one the planner proved the order for its numbers
+    (docs: ECN before PFC); it still holds while the observed curve is no higher and alpha no smaller.
+    """
+    for place in case.places("switch"):
+        for entry in _marked(place):
+            if entry.pfc:
+                yield _order(place, entry)
+
+
+@check("ECN-009")
+def green_packets(case: Case) -> Iterator[Result]:
+    """The WRED profile covers green packets."""
+    for plan, state, places in case.devices("switch"):
+        queues = [(place, entry) for place in places for entry in _marked(place)]
+        listed = False
+        for place, entry in queues:
+            value = state.settings.get(f"wred_green_enable.{place.native}.{entry.priority}")
+            if value is not None:
+                listed = True
+                yield at(
+                    place,
+                    value == "on",
+                    ("priorities", entry.priority, "ecn"),
+                    priority=entry.priority,
+                    want=True,
+                    expected="wred_green_enable on",
+                    observed=value,
+                )
+        if queues and not listed and plan.device.platform == "sonic":
+            value = state.settings.get("wred_green_enable")
+            yield on(
+                state,
+                None if value is None else value == "on",
+                "wred_green_enable",
+                want="on",
+                expected="wred_green_enable on",
+                observed=value or "not observed",
+            )
+
+
+@check("ECN-011")
+def capable(case: Case) -> Iterator[Result]:
+    """What marks RoCE packets also makes them ECN-capable, where the class uses ECN and the profile asks for it."""
+    for plan, state, places in case.devices("server"):
+        using = [place for place in places if any(entry.ecn for entry in place.rdma())]
+        for place in using:
+            for name in ("roce_tos", "traffic_class"):
+                yield from _ect(place, name)
+        wanted = dict(plan.qos.environment).get("NCCL_IB_TC", "")
+        value = state.settings.get("nccl_ib_tc", "")
+        if using and wanted.isdigit() and int(wanted) & 3 and value.isdigit():
+            ok = bool(int(value) & 3)
+            yield on(state, ok, "nccl_ib_tc", want=wanted, expected="ECT(0)", observed=tos(int(value)))
+
+
+def _marked(place: Place) -> tuple[PriorityQos, ...]:
+    return tuple(entry for entry in place.rdma() if entry.ecn)
+
+
+def _thresholds(place: Place, entry: PriorityQos) -> tuple[int | None, int | None]:
+    seen = place.seen.priority(entry.priority)
+    return (None, None) if seen is None else (seen.kmin_bytes, seen.kmax_bytes)
+
+
+def _curve_words(place: Place, entry: PriorityQos) -> str:
+    low, high = _thresholds(place, entry)
+    return f"kmin {show(low, ('kmin_bytes',))}, kmax {show(high, ('kmax_bytes',))}"
+
+
+def _order(place: Place, entry: PriorityQos) -> Result:
+    seen = place.seen.priority(entry.priority)
+    low, high = _thresholds(place, entry)
+    path = ("priorities", entry.priority, "kmax_bytes")
+    want, priority = entry.kmax_bytes, entry.priority
+    observed = _curve_words(place, entry)
+    if low is None or high is None or seen is None:
+        return at(place, None, path, priority=priority, want=want, expected="kmax below xoff", observed=observed)
+    if seen.xoff_bytes is not None:
+        ok = high < seen.xoff_bytes and low <= EARLY * seen.xoff_bytes
+        expected = f"kmax below xoff {show(seen.xoff_bytes, ('xoff_bytes',))}, kmin below 80 % of it"
+        return at(place, ok, path, priority=priority, want=want, expected=expected, observed=observed)
+    return _dynamic(place, entry, low, high, seen.alpha)
+
+
+def _dynamic(place: Place, entry: PriorityQos, low: int, high: int, alpha: float | None) -> Result:
+    """Judged against the plan's proof: a higher curve or a smaller alpha loses it."""
+    path = ("priorities", entry.priority, "kmax_bytes")
+    expected = f"kmin and kmax no higher than planned ({show(entry.kmin_bytes, ('kmin_bytes',))}, "
+    expected += f"{show(entry.kmax_bytes, ('kmax_bytes',))})"
+    observed = _curve_words(place, entry)
+    if entry.alpha is not None:
+        expected += f", alpha at least {entry.alpha:g}"
+        observed += f", alpha {show(alpha)}"
+    words = {"priority": entry.priority, "want": entry.kmax_bytes, "expected": expected, "observed": observed}
+    if entry.kmin_bytes is None or entry.kmax_bytes is None:
+        return at(place, None, path, reason="the plan has no ECN thresholds to compare with", **words)
+    if high > entry.kmax_bytes * (1 + ROUNDING) or low > entry.kmin_bytes * (1 + ROUNDING):
+        return at(place, False, path, **words)
+    if entry.alpha is not None and alpha is None:
+        return at(place, None, ("priorities", entry.priority, "alpha"), **words)
+    if entry.alpha is not None and alpha is not None and alpha < entry.alpha:
+        return at(place, False, ("priorities", entry.priority, "alpha"), **{**words, "want": entry.alpha})
+    return at(place, True, path, **words)
+
+
+def _ect(place: Place, name: str) -> Iterator[Result]:
+    wanted, value = getattr(place.want_host, name), getattr(place.seen_host, name)
+    if wanted is None or wanted < 0 or wanted & 3 == 0:
+        return
+    if (value is None and name == "traffic_class") or (value is not None and value < 0):
+        return  # APP-002 judges a missing or unset traffic class
+    observed = "not observed" if value is None else tos(value)
+    ok = None if value is None else value & 3 != 0
+    yield at(place, ok, ("host", name), want=wanted, expected=tos(wanted), observed=observed)

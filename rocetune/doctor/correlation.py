@@ -1,0 +1,175 @@
+"""One finding instead of many: consequences are folded under the root cause that explains them.
+
+Two kinds of rule: the catalogue's correlations, and agreement about one leaf (rails that differ because one of them
+is wrong; drift that consists of what other findings already name).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rocetune.doctor.case import Case, PortKey
+from rocetune.doctor.catalogue import Correlation, Relation, correlations, entries
+from rocetune.doctor.verdicts import Result
+from rocetune.model.finding import Finding
+from rocetune.model.qos import Path
+
+_GENERAL = ("SYM-001", "SYM-002", "DRF-001")  # they say that something differs; a finding about the leaf says what
+_ALIAS = {"dscps": "dscp_to_priority", "active_mtu_bytes": "mtu_bytes"}
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A finding with the result it was made of."""
+
+    finding: Finding
+    result: Result
+
+
+def fold(case: Case, judged: Sequence[Judged]) -> tuple[Finding, ...]:
+    """Root findings with their consequences inside; order as given."""
+    parents = _Parents(len(judged))
+    index = _Index(case, judged)
+    for rule in correlations():
+        _apply(rule, judged, index, parents)
+    _explain(judged, parents)
+    children: dict[int, list[Finding]] = defaultdict(list)
+    for number, item in enumerate(judged):
+        root = parents.root(number)
+        if root != number:
+            children[root].append(item.finding)
+    return tuple(
+        replace(item.finding, folded=len(children[number]), consequences=tuple(children[number]))
+        for number, item in enumerate(judged)
+        if parents.root(number) == number
+    )
+
+
+class _Parents:
+    """Who is folded under whom; a child of a child belongs to the first root."""
+
+    def __init__(self, size: int) -> None:
+        self._parent = list(range(size))
+
+    def root(self, number: int) -> int:
+        while self._parent[number] != number:
+            number = self._parent[number]
+        return number
+
+    def put(self, child: int, parent: int) -> None:
+        """Fold, unless the child has a root already or would become its own ancestor."""
+        if self._parent[child] == child and self.root(parent) != child:
+            self._parent[child] = parent
+
+
+class _Index:
+    """Finds the findings of one check in one relation to a root without comparing all pairs."""
+
+    def __init__(self, case: Case, judged: Sequence[Judged]) -> None:
+        self._case = case
+        self._judged = judged
+        self._port: dict[tuple[str, PortKey], list[int]] = defaultdict(list)
+        self._device: dict[tuple[str, str], list[int]] = defaultdict(list)
+        self.by_id: dict[str, list[int]] = defaultdict(list)
+        self._peers = {
+            (name, item.port.name): item.port.peer
+            for name in case.states
+            if name in case.plan
+            for item in case.plan[name].ports
+        }
+        for number, item in enumerate(judged):
+            finding = item.finding
+            self.by_id[finding.id].append(number)
+            self._device[finding.id, finding.device].append(number)
+            if finding.port is not None:
+                self._port[finding.id, (finding.device, finding.port)].append(number)
+
+    def related(self, root: int, identity: str, where: Relation) -> Iterator[int]:
+        """Findings ``identity`` in this relation to the root, of the same priority or of none."""
+        mine = self._judged[root].finding.priority
+        for number in self._candidates(self._judged[root], identity, where):
+            other = self._judged[number].finding.priority
+            if number != root and (mine is None or other is None or mine == other):
+                yield number
+
+    def _candidates(self, root: Judged, identity: str, where: Relation) -> Iterator[int]:
+        finding = root.finding
+        if where == "device":
+            yield from self._device.get((identity, finding.device), ())
+        elif where == "peers":
+            for device in {finding.device, *self._neighbors(finding.device)}:
+                yield from self._device.get((identity, device), ())
+        elif where == "tree":
+            for key in root.result.spans:
+                yield from self._port.get((identity, key), ())
+            for device in {device for device, _ in root.result.spans}:
+                alone = self._device.get((identity, device), ())
+                yield from (number for number in alone if self._judged[number].finding.port is None)
+        elif finding.port is not None:
+            key = (finding.device, finding.port)
+            yield from self._port.get((identity, key), ())
+            peer = self._peers.get(key)
+            if where == "link" and peer is not None:
+                yield from self._port.get((identity, peer), ())
+
+    def _neighbors(self, device: str) -> Iterator[str]:
+        plan = self._case.plan.get(device)
+        for item in plan.ports if plan is not None else ():
+            if item.port.peer is not None:
+                yield item.port.peer[0]
+
+
+def _apply(rule: Correlation, judged: Sequence[Judged], index: _Index, parents: _Parents) -> None:
+    for identity in rule.roots:
+        for root in index.by_id.get(identity, ()):
+            if judged[root].finding.verdict != "fail" or not _together(rule, root, judged, index):
+                continue
+            for folded in rule.folds:
+                for number in index.related(root, folded, rule.where):
+                    if judged[number].finding.verdict == "fail" or rule.unknown:
+                        parents.put(number, root)
+
+
+def _together(rule: Correlation, root: int, judged: Sequence[Judged], index: _Index) -> bool:
+    """True when the rule needs no company, or a failing finding it asks for is there."""
+    return not rule.together or any(
+        judged[number].finding.verdict == "fail"
+        for identity in rule.together
+        for number in index.related(root, identity, rule.where)
+    )
+
+
+def _explain(judged: Sequence[Judged], parents: _Parents) -> None:
+    """Fold general findings under the ones that name the leaf."""
+    known = entries()
+    topics: dict[tuple[str, Path], int] = {}
+    for number, item in enumerate(judged):
+        finding = item.finding
+        if finding.verdict == "fail" and finding.id not in _GENERAL and known[finding.id].kind == "setting":
+            topics.setdefault((finding.device, _topic(finding.path[1:])), number)
+    for number, item in enumerate(judged):
+        finding = item.finding
+        if finding.verdict != "fail" or finding.id not in _GENERAL:
+            continue
+        paths = item.result.origins if finding.id == "DRF-001" else (finding.path,)
+        roots = [topics.get((finding.device, _topic(path[1:]))) for path in paths if len(path) > 1]
+        if roots and roots[0] is not None and None not in roots and len(roots) == len(paths):
+            parents.put(number, roots[0])
+
+
+def _topic(path: Path) -> Path:
+    """The leaf that a path is about, whatever its spelling: the map of DSCPs is one topic for all priorities."""
+    if not path:
+        return ()
+    name = _ALIAS.get(str(path[-1]), str(path[-1]))
+    numbers = [part for part in path if isinstance(part, int)]
+    return (name,) if name == "dscp_to_priority" else (*numbers, name)
+
+
+def flatten(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Findings and everything folded under them."""
+    for finding in findings:
+        yield finding
+        yield from flatten(finding.consequences)
