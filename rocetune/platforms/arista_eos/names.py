@@ -1,0 +1,123 @@
+"""Names and fixed numbers of EOS: interfaces, traffic classes, default maps, model series.
+
+Sources: EOS QoS manual as cited in the EOS RoCEv2 lossless guide (default DSCP map, confirmed by the public
+Arista EOS STIG listing and the OpenConfig test constant ``qosconfigArista``), avd schemas (ranges), Arista TOI
+index, tag pfc (watchdog and guaranteed bandwidth).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+QueueMode = Literal["uc-tx-queue", "tx-queue"]
+
+PREFIX = "ROCETUNE-"
+MMU_PROFILE = "ROCETUNE-MMU"
+MTU_CEILING = 9214  # routed ports; switched ports are fixed at this size
+RESERVED_TC = 7  # tied to queue 7, carries the switch's own control traffic: never written
+
+_DEFAULT_BY_OCTET = (1, 0, 2, 3, 4, 5, 6, 7)  # DSCP 0-7 -> TC 1, 8-15 -> TC 0, 16-23 -> TC 2 ...
+_ABBREVIATIONS = (
+    ("port-channel", "Port-Channel"),
+    ("management", "Management"),
+    ("loopback", "Loopback"),
+    ("ethernet", "Ethernet"),
+    ("vxlan", "Vxlan"),
+    ("vlan", "Vlan"),
+)
+_SHORTEST = {"Ethernet": 2, "Management": 2, "Port-Channel": 2, "Loopback": 2, "Vxlan": 2, "Vlan": 2}
+_INTERFACE = re.compile(r"([A-Za-z-]+)\s*([0-9][0-9/.]*)", re.ASCII)
+
+# (model fragment, ASIC name). The first fragment found in the model decides; general platform knowledge.
+_ASICS = (
+    ("7060DX4", "Tomahawk 3"),
+    ("7060PX4", "Tomahawk 3"),
+    ("7060X6", "Tomahawk 5"),
+    ("7060DX5", "Tomahawk 4"),
+    ("7060PX5", "Tomahawk 4"),
+    ("7060SX2", "Tomahawk 1"),
+    ("7060CX2", "Tomahawk 1"),
+    ("7060CX", "Tomahawk 1"),
+    ("7260CX3", "Tomahawk 2"),
+    ("7050CX3", "Trident 3"),
+    ("7050SX3", "Trident 3"),
+    ("7050TX3", "Trident 3"),
+    ("7050DX4", "Trident 4"),
+    ("7050PX4", "Trident 4"),
+    ("7280CR3", "Jericho 2"),
+    ("7280PR3", "Jericho 2"),
+    ("7280DR3", "Jericho 2"),
+    ("7800R3", "Jericho 2"),
+    ("7800R4", "Jericho 3"),
+)
+# Series whose watchdog also watches queues without guaranteed bandwidth (Arista TOI of October 2018, tag pfc).
+_WATCHES_ALL = re.compile(r"7050(?:[CSTQ]?X[23]?)(?:-|$)|7060(?:[CSQ]?X[23]?)(?:-|$)", re.ASCII)
+
+
+def interface(name: str) -> str:
+    """The full name of an interface: ``Et1/1``, ``ethernet 1/1`` and ``Ethernet1/1`` are one.
+
+    A name of no known kind comes back unchanged.
+    """
+    match = _INTERFACE.fullmatch(name.strip())
+    if match is None:
+        return name.strip()
+    word = match[1].lower()
+    if word == "po":
+        return f"Port-Channel{match[2]}"
+    for low, full in _ABBREVIATIONS:
+        if low.startswith(word) and len(word) >= _SHORTEST[full]:
+            return f"{full}{match[2]}"
+    return name.strip()
+
+
+def default_traffic_class(dscp: int) -> int:
+    """The traffic class that EOS gives a DSCP when no line says otherwise."""
+    return _DEFAULT_BY_OCTET[dscp // 8]
+
+
+def traffic_class(priority: int) -> int:
+    """The traffic class that serves a wire priority.
+
+    EOS exchanges the lowest two: best effort (DSCP 0-7, CoS 0) sits in TC 1 and the scavenger code points in TC 0.
+    So the class of priority 0 gets queue 1, and nothing needs to move all unmarked traffic to another queue.
+    """
+    return {0: 1, 1: 0}.get(priority, priority)
+
+
+def priority(traffic_class: int) -> int:
+    """The wire priority a traffic class serves; the inverse of :func:`traffic_class`."""
+    return {0: 1, 1: 0}.get(traffic_class, traffic_class)
+
+
+def profile_name(setting: str) -> str:
+    """The name of the ``qos profile`` of a setting."""
+    return PREFIX + setting.upper()
+
+
+def asic_of(model: str | None) -> str | None:
+    """The ASIC of a model, or None when the table does not know it."""
+    if model is None:
+        return None
+    for fragment, asic in _ASICS:
+        if fragment in model.upper():
+            return asic
+    return None
+
+
+def is_trident_family(asic: str | None) -> bool | None:
+    """Whether the chip takes ``platform trident`` lines; None when the chip is not known."""
+    if not asic:
+        return None
+    return asic.lower().replace(" ", "").startswith(("trident", "tomahawk"))
+
+
+def usual_queue_mode(asic: str | None) -> QueueMode:
+    """What this chip family usually has. A guess: the device's own words decide when it was read."""
+    return "tx-queue" if is_trident_family(asic) is False else "uc-tx-queue"
+
+
+def watches_all_queues(model: str | None) -> bool:
+    """True where the watchdog is known to cover queues without guaranteed bandwidth."""
+    return model is not None and _WATCHES_ALL.search(model.upper()) is not None
