@@ -101,7 +101,7 @@ def consent(options: Settings, steps: Steps, yes: bool) -> Callable[[DiffReport]
         paint = options.paint(sys.stderr if stream else sys.stdout)
         click.echo(diff_text(report, paint, options.verbose), err=stream)
         if not yes:
-            if not sys.stdin.isatty():
+            if not _somebody_is_here():
                 raise click.UsageError("nobody is here to confirm; nothing was changed. Add --yes to go on.")
             if not click.confirm("Apply this?", default=False, err=stream):
                 return False
@@ -109,6 +109,10 @@ def consent(options: Settings, steps: Steps, yes: bool) -> Callable[[DiffReport]
         return True
 
     return ask
+
+
+def _somebody_is_here() -> bool:
+    return sys.stdin.isatty()
 
 
 def finish(report: ApplyReport, options: Settings) -> None:
