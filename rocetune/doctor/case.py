@@ -86,7 +86,18 @@ class Place:
 
     def rdma(self) -> tuple[PriorityQos, ...]:
         """Planned classes of ours that carry RDMA: lossless ones, and ECN-only ones of a lossy profile."""
-        return tuple(entry for entry in self.want.priorities if entry.owned and (entry.lossless or entry.ecn))
+        return tuple(
+            entry for entry in self.want.priorities if entry.owned and (entry.lossless or self.uses_ecn(entry))
+        )
+
+    def uses_ecn(self, entry: PriorityQos) -> bool:
+        """Whether switches are to mark this class. A NIC's plan has no ECN leaf, so there the profile tells."""
+        if entry.ecn is not None:
+            return entry.ecn
+        intent = self.item.setting.profile.classes.get(entry.name or "")
+        if not self.is_server or intent is None or intent.ecn == "off":
+            return False
+        return intent.ecn is not None or intent.lossless
 
     def paused(self) -> tuple[PriorityQos, ...]:
         """Planned classes of ours with PFC."""

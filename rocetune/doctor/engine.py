@@ -18,6 +18,8 @@ from rocetune.model.state import Evidence
 Remedy = Callable[[str, Path, object], tuple[str, ...]]
 """``(device, path, want)`` to the commands a person types; () where the platform knows none."""
 
+__all__ = ["Case", "Remedy", "diagnose", "worse"]
+
 _SEVERITIES: tuple[Severity, ...] = ("critical", "error", "warning", "info")
 _VERDICTS: tuple[Verdict, ...] = ("fail", "unknown", "pass")
 LOADED = _checks.__all__  # importing the package registers the checks
@@ -50,8 +52,9 @@ def diagnose(case: Case, remedy: Remedy, ids: Collection[str] | None = None) -> 
 def worse(before: DoctorReport, after: DoctorReport) -> tuple[Finding, ...]:
     """Findings of ``after`` that are new, or more severe than in ``before``. Folded ones count on both sides.
 
-    A setting that could be judged before and no longer can is worse, too; counters are left out there, because a
-    port that re-trained may have reset them. Context (info) is never worse.
+    A setting that could be judged before and no longer can is worse, too. Counters need a baseline of two samples
+    to be compared, and one that can no longer be judged is not worse: a port that re-trained may have reset it.
+    Context (info) is never worse.
     """
     kinds = entries()
     old = {_key(finding): finding for finding in flatten(before.findings)}
@@ -59,7 +62,8 @@ def worse(before: DoctorReport, after: DoctorReport) -> tuple[Finding, ...]:
     for finding in flatten(after.findings):
         if finding.severity == "info":
             continue
-        if finding.verdict == "unknown" and finding.id in kinds and kinds[finding.id].kind == "counter":
+        counter = finding.id in kinds and kinds[finding.id].kind == "counter"
+        if counter and (before.one_sample or finding.verdict == "unknown"):
             continue
         if _rank(finding) < _rank(old.get(_key(finding))):
             found.append(finding)

@@ -39,7 +39,7 @@ def mark_rate(case: Case) -> Iterator[Result]:
     """Not more than one packet in a hundred is marked."""
     for place in case.places():
         for entry in place.rdma():
-            if entry.ecn:
+            if place.uses_ecn(entry):
                 number = entry.priority
                 if place.is_server:
                     names = ("ecn_marked_roce", f"rx_packets.{number}")
@@ -95,7 +95,7 @@ def ignored_notifications(case: Case) -> Iterator[Result]:
 def unanswered_marks(case: Case) -> Iterator[Result]:
     """Where marked packets arrive, notifications are sent."""
     for place in case.places("server"):
-        if not any(entry.ecn for entry in place.rdma()):
+        if not any(place.uses_ecn(entry) for entry in place.rdma()):
             continue
         names = ("ecn_marked_roce", "cnp_sent")
         marked, sent = place.rates.delta(names[0]), place.rates.delta(names[1])

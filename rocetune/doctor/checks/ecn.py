@@ -90,7 +90,7 @@ def green_packets(case: Case) -> Iterator[Result]:
 def capable(case: Case) -> Iterator[Result]:
     """What marks RoCE packets also makes them ECN-capable, where the class uses ECN and the profile asks for it."""
     for plan, state, places in case.devices("server"):
-        using = [place for place in places if any(entry.ecn for entry in place.rdma())]
+        using = [place for place in places if any(place.uses_ecn(entry) for entry in place.rdma())]
         for place in using:
             for name in ("roce_tos", "traffic_class"):
                 yield from _ect(place, name)
