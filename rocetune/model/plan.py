@@ -86,6 +86,7 @@ class DevicePlan:
     qos: DeviceQos = DeviceQos()
     assumptions: tuple[Assumption, ...] = ()
     unsupported: tuple[Unsupported, ...] = ()
+    why: Mapping[Path, Why] = field(default_factory=dict)  # of what exists once per device: ("buffer",), ("ecn",) ...
 
     @property
     def managed(self) -> tuple[PortPlan, ...]:

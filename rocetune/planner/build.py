@@ -1,0 +1,165 @@
+"""The plan of a whole fabric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rocetune.model.fabric import Device, Fabric, Port
+from rocetune.model.plan import Assumption, DevicePlan, Plan, PortPlan, Setting
+from rocetune.planner.classes import ecn_of
+from rocetune.planner.combination import Combination, Combinations
+from rocetune.planner.inputs import Chip, chip_of, round_trips
+from rocetune.planner.notes import Believed, Notes, Problem
+from rocetune.planner.server import server_qos
+from rocetune.planner.shape import Counts, Room, Shape, device_qos, room_of
+from rocetune.planner.switch import curve_of, fill_headroom, switch_qos
+from rocetune.tuning.ecn import Curve
+
+
+def plan(fabric: Fabric, asics: Mapping[str, str] | None = None) -> Plan:
+    """Every number of every planned port, with its reason.
+
+    ``asics`` gives the chip that a device itself reported, by device name; it wins over the inventory. Ports and
+    devices with ``manage: none`` and networks without a profile are left out. What cannot be is in ``problems``:
+    nothing is raised for a number that does not work out.
+    """
+    return _Planner(fabric, asics or {}).run()
+
+
+class _Planner:
+    """Interns combinations, settings and shapes while it walks over the devices in the inventory's order."""
+
+    def __init__(self, fabric: Fabric, asics: Mapping[str, str]) -> None:
+        self._fabric, self._asics = fabric, asics
+        self._combinations = Combinations(fabric.networks, round_trips(fabric))
+        self._chips: dict[tuple[object, ...], Chip] = {}
+        self._settings: dict[tuple[object, ...], Setting] = {}
+        self._names: set[str] = set()
+        self._shapes: dict[tuple[object, ...], Shape] = {}
+        self._notes = Notes()
+
+    def run(self) -> Plan:
+        devices = {
+            device.name: self._device(device) for device in self._fabric.devices.values() if device.manage != "none"
+        }
+        return Plan(devices, tuple(self._settings.values()), (), self._notes.problems())
+
+    def _device(self, device: Device) -> DevicePlan:
+        chip = self._chip(device) if device.kind == "switch" else None
+        context = self._combinations.context(device, chip)
+        planned: list[tuple[Port, Combination]] = []
+        counts: dict[int, int] = {}
+        for port in self._fabric.ports.get(device.name, ()):
+            if port.manage == "none" or port.network is None:
+                continue
+            combination = self._combinations.of(device, chip, context, port)
+            if combination is not None:
+                planned.append((port, combination))
+                counts[combination.number] = counts.get(combination.number, 0) + 1
+        key = (chip and (chip.asic and chip.asic.key, chip.model), device.kind, tuple(sorted(counts.items())))
+        shape = self._shapes.get(key)
+        if shape is None:
+            kinds = {combination.number: combination for _, combination in planned}
+            shape = self._shapes[key] = self._shape(device.kind, chip, [(kinds[n], counts[n]) for n in sorted(counts)])
+        ports = tuple(PortPlan(port, _native(device, port), shape.settings[item.number]) for port, item in planned)
+        believed = self._note(device, chip, planned, counts, shape)
+        return DevicePlan(
+            device,
+            ports,
+            shape.qos,
+            tuple(Assumption(device.name, item.text, item.remedy) for item in believed),
+            why=shape.why,
+        )
+
+    def _chip(self, device: Device) -> Chip:
+        """The chip of a switch; devices with the same words share one answer."""
+        said = device.declared
+        read = self._asics.get(device.name)
+        key = (read, said.get("asic"), said.get("model"), said.get("hwsku"))
+        if key not in self._chips:
+            self._chips[key] = chip_of(device, read)
+        return self._chips[key]
+
+    def _shape(self, kind: str, chip: Chip | None, counts: Counts) -> Shape:
+        if kind == "server" or chip is None:
+            settings = {item.number: self._server_setting(item) for item, _ in counts}
+            qos, problems = device_qos("server", counts, settings)
+            return Shape(settings, qos, {}, tuple(problems), ())
+        for item, _ in counts:
+            fill_headroom(item)
+        room = room_of(chip, counts)
+        settings, found = {}, list(room.problems)
+        for item, _ in counts:
+            settings[item.number], problems = self._switch_setting(item, room)
+            found += problems
+        qos, problems = device_qos("switch", counts, settings)
+        return Shape(settings, qos, room.why, tuple(dict.fromkeys(found + problems)), room.believed)
+
+    def _server_setting(self, combination: Combination) -> Setting:
+        key = (combination.number,)
+        if key not in self._settings:
+            qos, why = server_qos(combination)
+            self._settings[key] = self._named(combination, qos=qos, why=why)
+        return self._settings[key]
+
+    def _switch_setting(self, combination: Combination, room: Room) -> tuple[Setting, list[Problem]]:
+        curves: dict[str, Curve] = {}
+        found: list[Problem] = []
+        for name, intent in combination.profile.classes.items():
+            wanted = ecn_of(intent)
+            if wanted is not None:
+                bounds = room.bounds if intent.lossless else None
+                curve, problems = curve_of(combination, name, wanted, bounds, room.cell_bytes)
+                found += problems
+                if curve is not None:
+                    curves[name] = curve
+        numbers = tuple((name, item.kmin_bytes, item.kmax_bytes, item.bounded) for name, item in sorted(curves.items()))
+        key = (combination.number, numbers)
+        if key not in self._settings:
+            qos, why = switch_qos(combination, curves)
+            self._settings[key] = self._named(combination, qos=qos, why=why)
+        return self._settings[key], found
+
+    def _named(self, combination: Combination, **values: object) -> Setting:
+        """A setting under a name of its own; a second one with the same label gets ``-2``."""
+        name, number = combination.label, 1
+        while name in self._names:
+            number += 1
+            name = f"{combination.label}-{number}"
+        self._names.add(name)
+        return Setting(
+            name=name,
+            network=combination.network,
+            profile=combination.profile,
+            winners=combination.winners,
+            **values,  # type: ignore[arg-type]
+        )
+
+    def _note(
+        self,
+        device: Device,
+        chip: Chip | None,
+        planned: list[tuple[Port, Combination]],
+        counts: Mapping[int, int],
+        shape: Shape,
+    ) -> list[Believed]:
+        """Counts problems where they occur; returns what is believed about this device."""
+        believed = list(shape.believed)
+        if chip is not None and planned:
+            self._notes.add(chip.problems, device.name, 1, "device")
+            believed += chip.believed
+        self._notes.add(shape.problems, device.name, 1, "device")
+        seen: set[int] = set()
+        for port, item in planned:
+            if (item.problems or item.believed) and item.number not in seen:
+                seen.add(item.number)
+                self._notes.add(item.problems, f"{device.name}:{port.name}", counts[item.number], "port")
+                believed += item.believed
+        return list(dict.fromkeys(believed))
+
+
+def _native(device: Device, port: Port) -> str:
+    """The name in the device's configuration, as far as the inventory tells: a bound netdev, else the name."""
+    if device.kind == "server" and port.select and port.select.startswith("netdev:"):
+        return port.select.removeprefix("netdev:")
+    return port.name

@@ -1,0 +1,111 @@
+"""What the numbers are computed from: chip, cable, round trip; measured, declared or believed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rocetune.model.fabric import Device, Fabric, Port
+from rocetune.model.plan import Why
+from rocetune.planner.notes import Believed, Problem
+from rocetune.tuning import ecn
+from rocetune.tuning.asics import Asic, table
+
+# The longest cable of each medium that is in common use: what a port gets whose length nobody stated.
+REACH_M = {"dac": 3.0, "aec": 7.0, "aoc": 30.0, "vr": 50.0, "sr": 100.0, "dr": 500.0, "fr": 2000.0, "lr": 10_000.0}
+REACH_M |= {"er": 40_000.0, "zr": 80_000.0}
+HOST_CABLE_M = 30.0
+FABRIC_CABLE_M = 300.0
+
+_SPINES = frozenset({"spine"})
+_CORES = frozenset({"superspine", "super-spine", "core"})
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """The ASIC of one device (None: unknown) with what had to be believed about it."""
+
+    asic: Asic | None
+    model: str | None
+    believed: tuple[Believed, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def chip_of(device: Device, read: str | None) -> Chip:
+    """``read`` is what the device itself said (its facts); else the inventory's ``asic``, ``model`` or ``hwsku``."""
+    model = device.declared.get("model") or device.declared.get("hwsku")
+    stated = device.declared.get("asic")
+    known = table()
+    declared = known.find(stated) if stated else None
+    seen = known.find(read) if read else None
+    if seen is not None:
+        if declared is not None and declared is not seen:
+            text = f"the inventory says {declared.name}, the device says {seen.name}: the device is believed"
+            return Chip(seen, model, (Believed(text, "correct asic in the inventory"),))
+        return Chip(seen, model, _doubts(seen))
+    if stated and declared is None:
+        near = known.suggest(stated)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known.names())}"
+        return Chip(None, model, (), (Problem(f"ASIC {stated!r} is not known", hint),))
+    found = declared or (known.by_model(model) if model else None)
+    if found is not None:
+        return Chip(found, model, _doubts(found))
+    text = "ASIC unknown: headroom is that of the most demanding chip, the buffer fit is not checked"
+    return Chip(None, model, (Believed(text, "state asic in the inventory, as in asic: Tomahawk 3"),))
+
+
+def _doubts(asic: Asic) -> tuple[Believed, ...]:
+    found = []
+    if asic.confidence == "low":
+        found.append(Believed(f"buffer figures of {asic.name} are general knowledge", "check its data sheet"))
+    elif asic.unsure:
+        found.append(Believed(f"{asic.name}: {', '.join(asic.unsure)} is not confirmed", f"source: {asic.source}"))
+    if asic.preset is None and asic.cell_bytes is None:
+        found.append(Believed(f"cell size of {asic.name} is not published: headroom is that of the widest cell"))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Cable:
+    """A length in metres and where it is from."""
+
+    length_m: float
+    why: Why
+    believed: tuple[Believed, ...] = ()
+
+
+def cable_of(port: Port) -> Cable:
+    """The stated length, else the longest common one of the medium, else one by the port's place."""
+    if port.cable_m is not None:
+        return Cable(port.cable_m, Why("link", (("cable_m", port.cable_m),), source="links.yaml: length"))
+    if port.medium in REACH_M:
+        length, because = REACH_M[port.medium], f"the longest common {port.medium} cable"
+    elif port.link_role in ("fabric", "border") or port.role in ("fabric", "border"):
+        length, because = FABRIC_CABLE_M, "a long one for a link between switches"
+    else:
+        length, because = HOST_CABLE_M, "a long one for a link to a server"
+    text = f"cable length not stated: {length:g} m, {because}, on network {port.network}"
+    believed = Believed(text, "state length in links.yaml")
+    return Cable(length, Why("default", (("cable_m", length),), (text,), source="no length in links.yaml"), (believed,))
+
+
+def round_trips(fabric: Fabric) -> Mapping[str, ecn.RoundTrip]:
+    """Unloaded round trip of each network, by its switch tiers and its longest cables."""
+    tiers: dict[str, int] = {}
+    host: dict[str, float] = {}
+    between: dict[str, float] = {}
+    for device in fabric.devices.values():
+        if device.kind != "switch":
+            continue
+        level = 3 if device.role in _CORES else 2 if device.role in _SPINES else 1
+        for port in fabric.ports.get(device.name, ()):
+            if port.network is None:
+                continue
+            inner = port.link_role == "fabric"
+            tiers[port.network] = max(tiers.get(port.network, 1), level, 2 if inner else 1)
+            longest = between if inner else host
+            longest[port.network] = max(longest.get(port.network, 0.0), port.cable_m or 0.0)
+    return {
+        name: ecn.round_trip(tiers.get(name, 1), host.get(name, 0.0), between.get(name, 0.0))
+        for name in fabric.networks
+    }

@@ -1,0 +1,190 @@
+"""Devices that are alike: the same chip with the same number of ports of each combination.
+
+Whether buffers fit, and how far ECN may go before PFC, depends on all ports of a switch together. It is worked out
+once per shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rocetune.model.plan import DeviceQos, Setting, Why
+from rocetune.model.qos import Path
+from rocetune.planner.classes import by_priority, ecn_of, lossless, marking_of, roce_class, tos_of
+from rocetune.planner.combination import Combination
+from rocetune.planner.inputs import Chip
+from rocetune.planner.notes import Believed, Problem
+from rocetune.planner.switch import alpha_of
+from rocetune.tuning import buffers, ecn
+from rocetune.tuning.headroom import headroom
+
+Counts = Sequence[tuple[Combination, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Buffer of one kind of switch: bounds for ECN (None: not known or nothing is lossless)."""
+
+    bounds: ecn.Bounds | None
+    cell_bytes: int
+    why: Mapping[Path, Why]
+    problems: tuple[Problem, ...] = ()
+    believed: tuple[Believed, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Everything that devices of one shape share."""
+
+    settings: Mapping[int, Setting]  # by the number of the combination
+    qos: DeviceQos
+    why: Mapping[Path, Why]
+    problems: tuple[Problem, ...]
+    believed: tuple[Believed, ...]
+
+
+def room_of(chip: Chip, counts: Counts) -> Room:
+    """Headroom of all lossless pairs against the chip's buffer."""
+    asic = chip.asic
+    cell = (asic.cell_bytes or 1) if asic and asic.layout != "voq" else 1
+    needs = [need for combination, count in counts for need in _needs(combination, count)]
+    ports = sum(count for item, count in counts if _marks(item))
+    priorities = max((sum(1 for _ in lossless(item.profile)) for item, _ in counts), default=0)
+    if asic is None or not priorities:
+        return Room(None, cell, {})
+    size = asic.packet_bytes(chip.model)
+    if size is None:
+        text = f"buffer size of {asic.name} is not known: fit and ECN bounds are not checked"
+        return Room(None, cell, {}, believed=(Believed(text),))
+    fit = buffers.fit(size, needs, slices=asic.slices)
+    why: dict[Path, Why] = {("buffer",): fit.why}
+    pool = asic.pool(chip.model)
+    if pool is not None and pool.headroom_bytes:
+        why[("headroom_pool",)] = _pool_why(pool.model, pool.headroom_bytes, fit.need_bytes)
+    if not fit.feasible:
+        return Room(None, cell, why, (_too_much(chip, counts, fit, priorities),))
+    alphas = [alpha_of(item.pfc) for combination, _ in counts for _, item in lossless(combination.profile)]
+    bounds = ecn.bounds(fit.shared_bytes, max(1, -(-ports // asic.slices)), priorities, min(alphas))
+    return Room(bounds, cell, why | {("ecn_bounds",): bounds.why})
+
+
+def _needs(combination: Combination, count: int) -> Iterable[buffers.Need]:
+    sizes = [size for size, _ in combination.headrooms.values()]
+    mtu = combination.profile.mtu
+    if len(set(sizes)) <= 1:
+        yield buffers.Need(count, len(sizes), sizes[0] if sizes else 0, mtu)
+        return
+    for index, size in enumerate(sizes):
+        yield buffers.Need(count, 1, size, mtu if index == 0 else 0)
+
+
+def _marks(combination: Combination) -> bool:
+    return any(item.lossless and ecn_of(item) is not None for item in combination.profile.classes.values())
+
+
+def _pool_why(model: str, pool_bytes: int, need_bytes: int) -> Why:
+    ratio = need_bytes / pool_bytes
+    steps = (
+        f"SONiC shares a headroom pool of {pool_bytes:,} B on {model}: {need_bytes:,} / {pool_bytes:,} = {ratio:.2f}",
+    )
+    limit = f"above {buffers.AI_OVERSUBSCRIPTION:g} a synchronised incast may run out of it"
+    return Why("buffer.pool", (("pool_bytes", pool_bytes), ("need_bytes", need_bytes)), steps, (limit,))
+
+
+def _too_much(chip: Chip, counts: Counts, fit: buffers.Fit, priorities: int) -> Problem:
+    """The buffer cannot hold the headroom: which ports, and three ways out with their numbers."""
+    assert chip.asic is not None
+    largest = max(counts, key=lambda item: item[1] * sum(size for size, _ in item[0].headrooms.values()))[0]
+    listed = ", ".join(
+        f"{count} x {item.label} at {sum(size for size, _ in item.headrooms.values()):,} B"
+        for item, count in counts
+        if item.headrooms
+    )
+    text = (
+        f"{chip.asic.name} has {fit.buffer_bytes:,} B of buffer; headroom needs {fit.need_bytes:,} B ({listed}) and "
+        f"frames {fit.minimum_bytes:,} B"
+    )
+    ways = []
+    if largest.speed_mbps is not None and largest.cable.length_m > 5:
+        short = headroom(largest.speed_mbps, 5, chip.asic, mtu_bytes=largest.profile.mtu, model=chip.model)
+        ways.append(f"cables of 5 m need {short.headroom_bytes:,} B each (length in links.yaml)")
+    else:
+        ways.append("fewer ports of this class on the switch, or shorter cables")
+    fewer = fit.need_bytes * (priorities - 1) // priorities
+    ways.append(f"{priorities - 1} lossless priorities instead of {priorities} need {fewer:,} B")
+    ratio = buffers.ratio_needed(fit)
+    if ratio is not None:
+        ways.append(f"a shared headroom pool with over-subscription {ratio:.2f}, accepted by accept_risk")
+    accepted = any(item.pfc.accept_risk for combination, _ in counts for _, item in lossless(combination.profile))
+    name = next(name for name, _ in lossless(largest.profile))
+    return Problem(text, "; or ".join(ways), largest.profile.name, ("classes", name, "pfc", "headroom"), bool(accepted))
+
+
+def device_qos(kind: str, counts: Counts, settings: Mapping[int, Setting]) -> tuple[DeviceQos, list[Problem]]:
+    """What exists once per device: the joined DSCP map, the watchdog's poll time, a server's variables."""
+    problems: list[Problem] = []
+    ours: dict[int, tuple[int, str]] = {}
+    foreign: dict[int, tuple[int, str]] = {}
+    for combination, _ in counts:
+        for name, intent in by_priority(combination.profile):
+            for dscp in intent.dscp:
+                mine = intent.owner == "rocetune"
+                label = f"{name} of network {combination.network}"
+                for known in (ours, foreign):
+                    other = known.get(dscp)
+                    if other is not None and (other[0] != intent.priority or (known is foreign) == mine):
+                        problems.append(_clash(dscp, other, (intent.priority, label), combination, name))
+                (ours if mine else foreign).setdefault(dscp, (intent.priority, label))
+    polls = [item.qos.watchdog.poll_ms for item in settings.values() if item.qos.watchdog and item.qos.watchdog.poll_ms]
+    environment: tuple[tuple[str, str], ...] = ()
+    if kind == "server":
+        environment, clashes = _environment(counts)
+        problems += clashes
+    return DeviceQos(
+        dscp_to_priority=tuple(sorted((dscp, priority) for dscp, (priority, _) in ours.items())),
+        foreign_dscps=tuple(sorted((dscp, priority) for dscp, (priority, _) in foreign.items())),
+        watchdog_poll_ms=min(polls, default=None),
+        environment=environment,
+    ), list(dict.fromkeys(problems))
+
+
+def _clash(dscp: int, one: tuple[int, str], two: tuple[int, str], combination: Combination, name: str) -> Problem:
+    if one[0] == two[0]:
+        text = f"DSCP {dscp} is ours in {one[1]} and foreign in {two[1]}, or the other way round"
+        remedy = "give the class one owner on all networks of a device"
+    else:
+        text = f"DSCP {dscp} means priority {one[0]} ({one[1]}) and {two[0]} ({two[1]}): a device has one DSCP map"
+        remedy = "use one priority, or different code points, on networks that meet on a device"
+    return Problem(text, remedy, combination.profile.name, ("classes", name, "dscp"))
+
+
+# Variables by who marks. GIN falls back to NCCL_IB_TC only in newer releases, so it is set too.
+_VARIABLES = {
+    "nccl": ("NCCL_IB_TC", "NCCL_GIN_IB_TC"),
+    "ucx": ("UCX_IB_TRAFFIC_CLASS",),
+    "nvshmem": ("NVSHMEM_IB_TRAFFIC_CLASS",),
+}
+
+
+def _environment(counts: Counts) -> tuple[tuple[tuple[str, str], ...], list[Problem]]:
+    """One process sees all networks, so each variable has one value: the network with most ports decides."""
+    found: dict[str, tuple[str, Combination]] = {}
+    problems = []
+    ports: dict[str, int] = {}
+    for combination, count in counts:
+        ports[combination.network] = ports.get(combination.network, 0) + count
+    for combination, _ in sorted(counts, key=lambda item: (-ports[item[0].network], item[0].network, item[0].number)):
+        chosen = roce_class(combination.profile)
+        if chosen is None:
+            continue
+        name, intent = chosen
+        value = str(tos_of(intent))
+        for variable in (item for who in marking_of(intent).by for item in _VARIABLES.get(who, ())):
+            first, winner = found.setdefault(variable, (value, combination))
+            if first != value:
+                text = f"{variable} would be {value} for {combination.network} and is {first} for {winner.network}"
+                remedy = "name nccl, ucx or nvshmem in the marking of one network only"
+                at = ("classes", name, "marking")
+                problems.append(Problem(text, remedy, combination.profile.name, at, warning=True))
+    return tuple(sorted((variable, value) for variable, (value, _) in found.items())), problems

@@ -1,0 +1,269 @@
+"""The QoS of a switch port."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from rocetune.model.plan import Why
+from rocetune.model.profile import ClassIntent, Ecn, Pfc
+from rocetune.model.qos import Path, PortQos, PriorityQos, Watchdog
+from rocetune.model.units import show_bytes
+from rocetune.planner.classes import Reasons, by_priority, class_leaves, dscp_map, ecn_of, lossless, watchdog_of
+from rocetune.planner.combination import Combination
+from rocetune.planner.notes import Problem
+from rocetune.tuning import buffers, ecn, wire
+from rocetune.tuning.headroom import headroom
+
+Curves = Mapping[str, ecn.Curve]  # by class name
+
+
+def fill_headroom(combination: Combination) -> None:
+    """Headroom of each lossless class, with the problems that a fixed value has. Done once per combination."""
+    if combination.filled:
+        return
+    combination.filled = True
+    speed, profile = combination.speed_mbps, combination.profile
+    reasons = Reasons(profile, combination.winners)
+    for name, intent in lossless(profile):
+        dotted = f"classes.{name}.pfc.headroom"
+        if speed is None:
+            remedy = "state speed in links.yaml"
+            text = f"port speed of network {combination.network} is not known: no headroom for {name}"
+            combination.problems.append(Problem(text, remedy, profile.name, ("classes", name, "pfc", "headroom")))
+            continue
+        chip = combination.chip
+        floor = headroom(
+            speed,
+            combination.cable.length_m,
+            chip.asic if chip else None,
+            mtu_bytes=profile.mtu,
+            frame_bytes=wire.roce_frame_bytes(profile.rdma_mtu),
+            model=chip.model if chip else None,
+        )
+        fixed = intent.pfc.headroom
+        if fixed == "auto":
+            combination.headrooms[name] = (floor.headroom_bytes, floor.why)
+            continue
+        note = f"the computed floor is {floor.headroom_bytes:,} B: {floor.why.steps[-2]}"
+        combination.headrooms[name] = (fixed, reasons.profile_why(dotted, fixed, note))
+        if fixed < floor.headroom_bytes:
+            combination.problems.append(_too_small(combination, name, intent.pfc, fixed, floor.headroom_bytes))
+
+
+def _too_small(combination: Combination, name: str, pfc: Pfc, fixed: int, floor: int) -> Problem:
+    asic = combination.chip.asic.name if combination.chip and combination.chip.asic else "an unknown ASIC"
+    text = (
+        f"headroom {fixed:,} B of {name} is below the {floor:,} B that {combination.label} needs on {asic}: "
+        f"{floor - fixed:,} B could be lost while the peer stops"
+    )
+    if pfc.accept_risk:
+        text, remedy = f"{text}; accepted: {pfc.accept_risk}", "write headroom: auto to be safe"
+    else:
+        remedy = f"write headroom: auto, or {floor} or more, or accept_risk: with the reason beside it"
+    return Problem(text, remedy, combination.profile.name, ("classes", name, "pfc", "headroom"), bool(pfc.accept_risk))
+
+
+def alpha_of(pfc: Pfc) -> float:
+    """The dynamic threshold factor of a class."""
+    return buffers.DEFAULT_ALPHA if pfc.alpha == "auto" else pfc.alpha
+
+
+def curve_of(
+    combination: Combination, name: str, want: Ecn, bounds: ecn.Bounds | None, cell_bytes: int
+) -> tuple[ecn.Curve | None, list[Problem]]:
+    """The marking curve of a class under the PFC bounds of its switch (None: the queue is not paused)."""
+    profile, where = combination.profile, ("classes", name, "ecn")
+    reasons = Reasons(profile, combination.winners)
+    if want.preset is not None:
+        text = f"ECN preset {want.preset!r} of {name}: vendor presets by name are not available yet"
+        return None, [
+            Problem(text, "write kmin, kmax and pmax, or choose an objective", profile.name, (*where, "preset"))
+        ]
+    if combination.speed_mbps is None:
+        if "auto" in (want.kmin, want.kmax):
+            text = f"port speed of network {combination.network} is not known: no ECN thresholds for {name}"
+            return None, [Problem(text, "state speed in links.yaml", profile.name, (*where, "kmin"))]
+        made = ecn.curve(100_000, combination.round_trip.rtt_us)  # every threshold is replaced below
+    else:
+        limit = _limit(want, bounds)
+        try:
+            made = ecn.curve(
+                combination.speed_mbps,
+                combination.round_trip.rtt_us,
+                want.objective,
+                frame_bytes=wire.roce_frame_bytes(profile.rdma_mtu),
+                bound_bytes=limit,
+                cell_bytes=cell_bytes,
+            )
+        except ValueError as error:
+            remedy = "fewer lossless priorities, shorter cables or a larger alpha leave more buffer"
+            return None, [Problem(f"{name}: {error}", remedy, profile.name, (*where, "kmax"))]
+    made = _with_fixed(made, want, name, reasons)
+    return made, list(_order_problems(made, want, name, combination, bounds))
+
+
+def _limit(want: Ecn, bounds: ecn.Bounds | None) -> float | None:
+    if bounds is None:
+        return None
+    return min(bounds.strict_bytes, bounds.incast_bytes) if want.objective == "latency" else bounds.incast_bytes
+
+
+def _with_fixed(made: ecn.Curve, want: Ecn, name: str, reasons: Reasons) -> ecn.Curve:
+    """The user's fixed values in place of computed ones; a computed partner keeps the ratio of the two."""
+    kmin, kmax, pmax = made.kmin_bytes, made.kmax_bytes, made.pmax_percent
+    kmin_why, kmax_why, pmax_why = made.kmin_why, made.kmax_why, made.pmax_why
+    dotted = f"classes.{name}.ecn"
+    if isinstance(want.kmax, int):
+        kmax, kmax_why = want.kmax, reasons.profile_why(f"{dotted}.kmax", want.kmax)
+        if want.kmin == "auto" and kmin > kmax // ecn.RATIO:
+            kmin = max(1, kmax // ecn.RATIO)
+            kmin_why = _partner(made.kmin_why, f"kmin = fixed kmax / {ecn.RATIO} = {kmin:,} B")
+    if isinstance(want.kmin, int):
+        kmin, kmin_why = want.kmin, reasons.profile_why(f"{dotted}.kmin", want.kmin)
+        if want.kmax == "auto" and not made.bounded:
+            kmax = max(kmax, ecn.RATIO * kmin) if kmin > made.kmin_bytes else ecn.RATIO * kmin
+            kmax_why = _partner(made.kmax_why, f"kmax = {ecn.RATIO} x fixed kmin = {kmax:,} B")
+    if want.pmax != "auto":
+        pmax, pmax_why = want.pmax, reasons.profile_why(f"{dotted}.pmax", f"{want.pmax:g}%")
+    return ecn.Curve(kmin, kmax, pmax, made.bounded, kmin_why, kmax_why, pmax_why)
+
+
+def _partner(why: Why, step: str) -> Why:
+    return Why("ecn.ratio", why.inputs, (step,), (), "", why.source)
+
+
+def _order_problems(
+    made: ecn.Curve, want: Ecn, name: str, combination: Combination, bounds: ecn.Bounds | None
+) -> list[Problem]:
+    profile = combination.profile.name
+    kmax_at, shown = ("classes", name, "ecn", "kmax"), show_bytes(made.kmax_bytes)
+    if made.kmin_bytes > made.kmax_bytes or (made.kmin_bytes == made.kmax_bytes and made.pmax_percent < 100):
+        text = f"{name}: kmin {show_bytes(made.kmin_bytes)} is not below kmax {shown}"
+        return [Problem(text, "set both, or let both be auto", profile, ("classes", name, "ecn", "kmin"))]
+    if bounds is None:
+        return []
+    if made.kmax_bytes > bounds.incast_bytes:
+        limit = int(bounds.incast_bytes)
+        text = f"{name}: kmax {shown} is above {limit:,} B, where PFC starts in a 1:1 overload: ECN comes too late"
+        return [Problem(text, f"set kmax to {limit} or less, or raise pfc.alpha", profile, kmax_at)]
+    if made.kmax_bytes > bounds.strict_bytes:
+        limit = int(bounds.strict_bytes)
+        text = (
+            f"{name} on {combination.label}: kmax {shown} is above the strict ECN-before-PFC bound of {limit:,} B: "
+            "when all egress queues fill from one ingress, PFC may come first"
+        )
+        remedy = f"objective: latency keeps kmax below it, or set kmax to {limit} or less; fine for ordinary incast"
+        return [Problem(text, remedy, profile, kmax_at, warning=True)]
+    return []
+
+
+def switch_qos(combination: Combination, curves: Curves) -> tuple[PortQos, Mapping[Path, Why]]:
+    """Everything a switch port of this combination should have."""
+    profile = combination.profile
+    reasons = Reasons(profile, combination.winners)
+    reasons.from_profile(("trust",), "trust", profile.trust)
+    reasons.from_profile(("mtu_bytes",), "mtu", profile.mtu)
+    reasons.from_profile(("dcbx",), "dcbx", profile.dcbx)
+    reasons.why[("cable_m",)] = combination.cable.why
+    reasons.rule(("link_pause",), "lossless", "global pause would stop all priorities: off", "IEEE 802.1Qbb")
+    if combination.speed_mbps is not None:
+        reasons.rule(("speed_mbps",), "link", f"{combination.speed_mbps} Mbit/s", "links.yaml: speed")
+    dcbx: Literal["off", "ieee"] = profile.dcbx
+    return PortQos(
+        trust=profile.trust,
+        mtu_bytes=profile.mtu,
+        speed_mbps=combination.speed_mbps,
+        cable_m=combination.cable.length_m,
+        link_pause=False,
+        dcbx=dcbx,
+        dscp_to_priority=dscp_map(reasons),
+        priorities=tuple(_priority(combination, reasons, name, item, curves) for name, item in by_priority(profile)),
+        watchdog=_watchdog(combination, reasons),
+    ), reasons.why
+
+
+def _priority(
+    combination: Combination, reasons: Reasons, name: str, intent: ClassIntent, curves: Curves
+) -> PriorityQos:
+    values: dict[str, Any] = class_leaves(reasons, name, intent)
+    at = ("priorities", intent.priority)
+    for index in ("traffic_class", "queue", "priority_group"):
+        values[index] = intent.priority
+        reasons.rule((*at, index), "neutral", f"= priority {intent.priority}; the platform may have another index")
+    if intent.owner == "rocetune":
+        values |= _buffer(combination, reasons, name, intent) | _marking(reasons, name, intent, curves.get(name))
+        if intent.lossless:
+            values["watchdog"] = watchdog_of(intent) is not None
+            reasons.from_profile((*at, "watchdog"), f"classes.{name}.pfc.watchdog", values["watchdog"])
+    return PriorityQos(priority=intent.priority, **values)
+
+
+def _buffer(combination: Combination, reasons: Reasons, name: str, intent: ClassIntent) -> dict[str, Any]:
+    if name not in combination.headrooms:
+        return {}
+    at, pfc, dotted = ("priorities", intent.priority), intent.pfc, f"classes.{name}.pfc"
+    size, reasons.why[(*at, "headroom_bytes")] = combination.headrooms[name]
+    values: dict[str, Any] = {"headroom_bytes": size}
+    if isinstance(pfc.xoff, int):
+        values["xoff_bytes"] = pfc.xoff
+        reasons.from_profile((*at, "xoff_bytes"), f"{dotted}.xoff", pfc.xoff)
+        gap = buffers.xon_gap_bytes(combination.profile.mtu)
+        if pfc.xon == "auto" and pfc.xoff > gap:
+            values["xon_bytes"] = pfc.xoff - gap
+            step = f"xoff - 2 x MTU = {pfc.xoff:,} - {gap:,} = {pfc.xoff - gap:,} B, so that pause does not flap"
+            reasons.rule((*at, "xon_bytes"), "xon.gap", step, "DCQCN test bed, SIGCOMM 2015")
+    else:
+        values["alpha"] = alpha_of(pfc)
+        if pfc.alpha == "auto":
+            step = f"alpha = {buffers.DEFAULT_ALPHA:g}: one congested group may take half of the shared pool"
+            source = "SONiC's lossless default (dynamic_th 0); EOS recipes (ingress threshold 1)"
+            reasons.rule((*at, "alpha"), "alpha.default", step, source)
+        else:
+            reasons.from_profile((*at, "alpha"), f"{dotted}.alpha", pfc.alpha)
+    if isinstance(pfc.xon, int):
+        values["xon_bytes"] = pfc.xon
+        reasons.from_profile((*at, "xon_bytes"), f"{dotted}.xon", pfc.xon)
+    return values
+
+
+def _marking(reasons: Reasons, name: str, intent: ClassIntent, curve: ecn.Curve | None) -> dict[str, Any]:
+    at = ("priorities", intent.priority)
+    wanted = ecn_of(intent)
+    reasons.from_profile((*at, "ecn"), f"classes.{name}.ecn", wanted is not None)
+    if wanted is None or curve is None:
+        return {"ecn": wanted is not None}
+    reasons.why[(*at, "kmin_bytes")] = curve.kmin_why
+    reasons.why[(*at, "kmax_bytes")] = curve.kmax_why
+    reasons.why[(*at, "pmax_percent")] = curve.pmax_why
+    return {
+        "ecn": True,
+        "kmin_bytes": curve.kmin_bytes,
+        "kmax_bytes": curve.kmax_bytes,
+        "pmax_percent": curve.pmax_percent,
+    }
+
+
+def _watchdog(combination: Combination, reasons: Reasons) -> Watchdog | None:
+    """Timers of the port: those of the first lossless class that has them; SONiC and EOS keep one set per port."""
+    found = [(name, watchdog_of(intent)) for name, intent in lossless(combination.profile)]
+    kept = [(name, item) for name, item in found if item is not None]
+    if not kept:
+        return None
+    name, timers = kept[0]
+    for other, item in kept[1:]:
+        if item != timers:
+            text = f"classes {name} and {other} ask for different watchdog timers: a port has one set"
+            problem = Problem(text, "make them equal", combination.profile.name, ("classes", other, "pfc", "watchdog"))
+            if problem not in combination.problems:
+                combination.problems.append(problem)
+    poll = max(1, int(min(timers.detect, timers.restore) // 2))
+    dotted = f"classes.{name}.pfc.watchdog"
+    reasons.from_profile(("watchdog", "detect_ms"), f"{dotted}.detect", timers.detect)
+    reasons.from_profile(("watchdog", "restore_ms"), f"{dotted}.restore", timers.restore)
+    reasons.from_profile(("watchdog", "action"), f"{dotted}.action", timers.action)
+    step = f"min({timers.detect:g}, {timers.restore:g}) / 2 = {poll} ms: two looks within each timer"
+    reasons.rule(
+        ("watchdog", "poll_ms"), "watchdog.poll", step, "detection >= 2 x poll; SONiC refuses poll > detection"
+    )
+    return Watchdog(round(timers.detect), round(timers.restore), poll, timers.action)
