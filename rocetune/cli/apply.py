@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rocetune.cli.live import accept_new_host_keys, yes
+from rocetune.cli.live import accept_new_host_keys, wave, yes
 from rocetune.cli.options import Settings, settings, shared
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ IMPACTS = ("none", "marking", "brief_loss", "link_bounce", "all_ports", "reboot"
     default=None,
     help="The most that live traffic may feel (default: marking; with --bring-up link_bounce).",
 )
-@click.option("--wave", type=click.IntRange(1, 512), default=8, metavar="N", help="Devices at a time after the first.")
+@wave
 @click.option("--keep", is_flag=True, help="After a failure keep the phases that were confirmed.")
 @click.option(
     "--resume",
@@ -45,7 +45,7 @@ def command(
     yes: bool,
     bring_up: bool,
     max_impact: str | None,
-    wave: int,
+    wave: int | None,
     keep: bool,
     run: str | None,
     accept_new_host_keys: bool,
@@ -61,6 +61,7 @@ def command(
     impact = Impact[(max_impact or ("link_bounce" if bring_up else "marking")).upper()]
     if run is None and shared_options.format == "text":
         _plan_summary(workspace, shared_options)
+    wave = wave or workspace.site.settings.limits.wave
     with Steps(shared_options) as steps:
         ask = consent(shared_options, steps, yes)
         if run is not None:
@@ -128,12 +129,15 @@ def finish(report: ApplyReport, options: Settings) -> None:
         text = apply_text(report, paint)
         if text:
             click.echo("\n" + text + "\n")
-        if report.doctor is not None:
+        following = list(next_commands(report))
+        if report.doctor is not None and report.doctor.findings:
             from rocetune.cli.doctor import show
 
-            show(report.doctor, options)
-        for index, line in enumerate(next_commands(report)):
-            click.echo(("Next: " if index == 0 else "  or: ") + options.again(line))
+            show(report.doctor, options)  # ends with its own next command
+            following = ["", *(line for line in following if line != "doctor")]
+        for index, line in enumerate(following):
+            if line:
+                click.echo(("Next: " if index == 0 else "  or: ") + options.again(line))
         shade = {0: "good", 1: "warn"}.get(report.exit_code, "bad")
         click.echo(paint(shade, summary(report)))
     if report.exit_code:

@@ -49,4 +49,4 @@ def show(report: DoctorReport, options: Settings) -> None:
     elif options.format == "markdown":
         click.echo(findings.findings_markdown(report), nl=False)
     else:
-        click.echo(findings.findings_text(report))
+        click.echo(findings.findings_text(report, options.paint(), options.verbose, options.again))

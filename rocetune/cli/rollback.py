@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rocetune.cli.apply import IMPACTS, consent, finish
-from rocetune.cli.live import accept_new_host_keys, yes
+from rocetune.cli.live import accept_new_host_keys, wave, yes
 from rocetune.cli.options import settings, shared
 
 
@@ -13,10 +13,10 @@ from rocetune.cli.options import settings, shared
 @click.argument("run")
 @yes
 @click.option("--max-impact", type=click.Choice(IMPACTS), default="all_ports", help="The most that traffic may feel.")
-@click.option("--wave", type=click.IntRange(1, 512), default=8, metavar="N", help="Devices at a time after the first.")
+@wave
 @accept_new_host_keys
 @shared
-def command(run: str, yes: bool, max_impact: str, wave: int, accept_new_host_keys: bool) -> None:
+def command(run: str, yes: bool, max_impact: str, wave: int | None, accept_new_host_keys: bool) -> None:
     """Exit codes as for apply."""
     from rocetune.app.applying import rollback
     from rocetune.cli.progress import Steps
@@ -30,7 +30,7 @@ def command(run: str, yes: bool, max_impact: str, wave: int, accept_new_host_key
             workspace,
             run,
             yes_confirm=consent(shared_options, steps, yes),
-            wave=wave,
+            wave=wave or workspace.site.settings.limits.wave,
             max_impact=Impact[max_impact.upper()],
             progress=steps,
             accept_new_host_keys=accept_new_host_keys,

@@ -40,8 +40,8 @@ def plan_text(plan: Plan, names: Sequence[str], paint: Paint = PLAIN) -> str:
     blocks = []
     for setting, ports in _used(plan, names).values():
         heading = f"{paint('bold', setting.name)}  profile {setting.profile.name}, {_port_words(setting)}"
-        rows = table(_rows(setting, _speed(ports)), _HEAD, indent="  ", right=[1, 4])
-        blocks.append(f"{heading}\n{rows}\n  on {places(ports)}")
+        head, *rows = _filled([list(_HEAD), *_rows(setting, _speed(ports))])
+        blocks.append(f"{heading}\n{table(rows, head, indent='  ')}\n  on {places(ports)}")
     assumed = _assumed(plan, names)
     if assumed:
         blocks.append("assumed, not confirmed:\n" + "\n".join(f"  {line}" for line in assumed))
@@ -55,8 +55,9 @@ def plan_markdown(plan: Plan, names: Sequence[str]) -> str:
     """The same for a pull request."""
     blocks = [f"**rocetune plan**: {summary(plan, names)}"]
     for setting, ports in _used(plan, names).values():
-        rows = markdown_table(_rows(setting, _speed(ports)), _HEAD)
-        blocks.append(f"### {setting.name}\n\nProfile {setting.profile.name}, {_port_words(setting)}.\n\n{rows}")
+        head, *rows = _filled([list(_HEAD), *_rows(setting, _speed(ports))])
+        words = f"Profile {setting.profile.name}, {_port_words(setting)}."
+        blocks.append(f"### {setting.name}\n\n{words}\n\n{markdown_table(rows, head)}")
         blocks.append(f"On {places(ports)}.")
     lines = _assumed(plan, names) + [f"{item.where}: {item.text}; {item.remedy}" for item in plan.problems]
     if lines:
@@ -119,6 +120,12 @@ def _rows(setting: Setting, speed: int | None) -> list[list[str]]:
         ]
         for entry in setting.qos.priorities
     ]
+
+
+def _filled(rows: list[list[str]]) -> list[list[str]]:
+    """The table without the columns in which no row says anything; the first row is the head."""
+    kept = [index for index in range(len(rows[0])) if any(row[index] != "-" for row in rows[1:])]
+    return [[row[index] for index in kept] for row in rows]
 
 
 def _share(entry: PriorityQos) -> str:

@@ -36,7 +36,8 @@ def _explain(problem: PlanProblem) -> SiteError:
 @pytest.fixture
 def app(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """The functions of the app layer, replaceable one by one."""
-    site = SimpleNamespace(warnings=(), explain=_explain)
+    limits = SimpleNamespace(wave=8)
+    site = SimpleNamespace(warnings=(), explain=_explain, settings=SimpleNamespace(limits=limits))
     workspace = SimpleNamespace(root=Path(), site=site, lab_root=Path("lab"))
     monkeypatch.setattr(Settings, "workspace", lambda self: workspace)
     monkeypatch.setattr(planning, "make_plan", lambda ws, asics=None: PLAN)
