@@ -1,0 +1,173 @@
+"""What a SONiC switch is, from its CONFIG_DB, version file, headroom table and LLDP."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rocetune.model.facts import Facts, PortFacts
+from rocetune.model.plan import DevicePlan
+from rocetune.model.state import Transcript
+from rocetune.platforms.base import texts
+from rocetune.platforms.sonic import asics
+from rocetune.platforms.sonic.database import Database, NotConfigDb, cable_object, load
+from rocetune.platforms.sonic.tables import speed, tables
+
+CONFIG = "sonic-cfggen -d --print-data"
+VERSION = "cat /etc/sonic/sonic_version.yml"
+SHOW_VERSION = "show version"
+# The lookup table of the traditional buffer model; the folder is named by the SKU.
+HEADROOM = "cat /usr/share/sonic/device/*/$(sonic-cfggen -d -v DEVICE_METADATA.localhost.hwsku)/pg_profile_lookup.ini"
+LLDP = "show lldp table"
+STATUS = "show interfaces status"
+FACTS = (CONFIG, VERSION, HEADROOM, LLDP, STATUS)
+
+MAX_MTU_BYTES = 9216  # sonic-port.yang: 68..9216
+
+
+@dataclass(frozen=True, slots=True)
+class Headroom:
+    """One row of pg_profile_lookup.ini, bytes. ``threshold`` is log2(alpha), or bytes in a static pool."""
+
+    size: int
+    xon: int
+    xoff: int
+    threshold: int
+    xon_offset: int | None = None
+
+
+def facts(transcript: Transcript) -> Facts:
+    """Facts from a transcript; what it does not say stays None."""
+    answers = texts(transcript)
+    try:
+        database = load(answers.get(CONFIG, ""))
+    except NotConfigDb:
+        database = {}
+    meta = database.get("DEVICE_METADATA", {}).get("localhost", {})
+    version = {**_colons(answers.get(SHOW_VERSION, "")), **_colons(answers.get(VERSION, ""))}
+    hwsku = meta.get("hwsku") or version.get("HwSKU")
+    platform = meta.get("platform") or version.get("Platform")
+    asic = asics.asic(hwsku, platform)
+    build = version.get("build_version") or version.get("SONiC Software Version", "").removeprefix("SONiC.")
+    extra = {
+        "buffer_model": meta.get("buffer_model", "traditional") if database else "",
+        "asic_type": version.get("asic_type") or version.get("ASIC") or asics.asic_type(asic),
+        "platform": platform or "",
+        "switch_type": meta.get("switch_type", ""),
+        "cable_object": cable_object(database),
+        "lossy_queue_profile": _lossy_profile(database),
+        "headroom_table": _table_text(answers.get(HEADROOM, "")),
+    }
+    return Facts(
+        platform="sonic",
+        source="device",
+        hostname=meta.get("hostname"),
+        model=hwsku,
+        asic=asic,
+        os_version=build or None,
+        ports=_ports(database, answers),
+        extra={name: value for name, value in extra.items() if value},
+    )
+
+
+def declared(plan: DevicePlan) -> Facts:
+    """Facts for offline work: what the inventory declares, and the planned ports."""
+    known = plan.device.declared
+    asic = known.get("asic") or asics.asic(known.get("model"), known.get("hwsku"))
+    kind = known.get("asic_type") or asics.asic_type(asic)
+    ports = {
+        item.native: PortFacts(
+            item.native, speed_mbps=item.setting.qos.speed_mbps or item.port.speed_mbps, max_mtu_bytes=MAX_MTU_BYTES
+        )
+        for item in plan.ports
+    }
+    return Facts(
+        platform="sonic",
+        hostname=plan.device.name,
+        model=known.get("model") or known.get("hwsku"),
+        asic=asic,
+        os_version=known.get("os_version"),
+        ports=ports,
+        extra={
+            "buffer_model": known.get("buffer_model", "traditional"),
+            "asic_type": kind,
+            "cable_object": "AZURE",
+            "lossy_queue_profile": "q_lossy_profile" if kind == "mellanox" else "egress_lossy_profile",
+        },
+    )
+
+
+def release(facts: Facts) -> int | None:
+    """The release as a number (202411), or None for a build that names none."""
+    match = re.match(r"(?:SONiC\.)?(20\d{4})", facts.os_version or "")
+    return int(match[1]) if match else None
+
+
+def dynamic(facts: Facts) -> bool:
+    """Whether the switch computes its buffers itself (``buffer_model`` dynamic)."""
+    return facts.extra.get("buffer_model") == "dynamic"
+
+
+def headroom_rows(facts: Facts) -> Mapping[tuple[int, int], Headroom]:
+    """(Mbit/s, metres) -> row of the switch's own table; empty when it could not be read."""
+    rows = {}
+    for line in facts.extra.get("headroom_table", "").split(";"):
+        parts = [int(part) for part in line.split(",") if part]
+        if len(parts) >= 6:
+            size, xon, xoff, threshold = parts[2:6]
+            rows[parts[0], parts[1]] = Headroom(size, xon, xoff, threshold, parts[6] if len(parts) > 6 else None)
+    return rows
+
+
+def _table_text(ini: str) -> str:
+    """pg_profile_lookup.ini (speed cable size xon xoff threshold [xon_offset]) in one line."""
+    rows = []
+    for line in ini.splitlines():
+        parts = line.split("#")[0].split()
+        if len(parts) >= 6 and parts[0].isdigit() and re.fullmatch(r"\d+m", parts[1]):
+            numbers = [parts[0], parts[1][:-1], *parts[2:7]]
+            if all(re.fullmatch(r"-?\d+", part) for part in numbers):
+                rows.append(",".join(numbers))
+    return ";".join(rows)
+
+
+def _colons(text: str) -> dict[str, str]:
+    """``key: value`` lines, quotes removed."""
+    found = {}
+    for line in text.splitlines():
+        name, colon, value = line.partition(":")
+        if colon and name.strip() and value.strip():
+            found[name.strip()] = value.strip().strip("'\"")
+    return found
+
+
+def _lossy_profile(database: Database) -> str:
+    """The profile of lossy queues: NVIDIA images have one of their own."""
+    profiles = database.get("BUFFER_PROFILE", {})
+    return next((name for name in ("q_lossy_profile", "egress_lossy_profile") if name in profiles), "")
+
+
+def _ports(database: Database, answers: Mapping[str, str]) -> dict[str, PortFacts]:
+    oper: dict[str, tuple[str, int | None]] = {}
+    neighbors: dict[str, list[tuple[str, str]]] = {}
+    for table in tables(answers.get(STATUS, "")):
+        for row in table.rows:
+            oper[row["Interface"]] = (row["Oper"], speed(row["Speed"]))
+    for table in tables(answers.get(LLDP, "")):
+        for row in table.rows:
+            neighbors.setdefault(row["LocalPort"], []).append((row["RemoteDevice"], row["RemotePortID"]))
+    found = {}
+    for name, fields in database.get("PORT", {}).items():
+        state, seen = oper.get(name, ("", None))
+        text = fields.get("speed", "")
+        others = neighbors.get(name, [])
+        found[name] = PortFacts(
+            native=name,
+            speed_mbps=int(text) if text.isdigit() else seen,
+            max_mtu_bytes=MAX_MTU_BYTES,
+            link_up={"up": True, "down": False}.get(state),
+            neighbor=others[0] if len(others) == 1 else None,  # two agents on one port: not known which
+            extra={"alias": fields["alias"]} if fields.get("alias") else {},
+        )
+    return found

@@ -1,0 +1,282 @@
+"""The plan as a SONiC switch can have it: cable lengths of its table, whole percents, timer ranges, what is missing.
+
+Ranges from the YANG models of sonic-buildimage; buffer behaviour from sonic-swss cfgmgr (see the reference).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rocetune.model.facts import Facts
+from rocetune.model.plan import Assumption, DevicePlan, PortPlan, Setting, Unsupported, Why
+from rocetune.model.qos import Path, PortQos, PriorityQos, Watchdog
+from rocetune.platforms.sonic.facts import MAX_MTU_BYTES, Headroom, dynamic, headroom_rows
+
+COMMON_LENGTHS_M = (5, 40, 300)  # the lengths nearly every lookup table lists
+POLL_MS, DETECT_MS, RESTORE_MS = (100, 1000), (100, 5000), (100, 60000)
+
+
+@dataclass(slots=True)
+class _Notes:
+    """What fit found out, in the order found; texts are kept once."""
+
+    why: dict[Path, Why]
+    unsupported: dict[tuple[Path, str], Unsupported] = field(default_factory=dict)
+    assumptions: dict[str, Assumption] = field(default_factory=dict)
+    where: str = ""
+
+    def refuse(self, path: Path, text: str) -> None:
+        self.unsupported.setdefault((path, text), Unsupported(self.where, path, text))
+
+    def assume(self, text: str, remedy: str = "") -> None:
+        self.assumptions.setdefault(text, Assumption(self.where, text, remedy))
+
+    def round(self, path: Path, text: str) -> None:
+        old = self.why.get(path, Why(rule="sonic.fit"))
+        self.why[path] = replace(old, rounding=f"{old.rounding}; {text}" if old.rounding else text)
+
+
+def fit(plan: DevicePlan, facts: Facts) -> DevicePlan:
+    """The plan in SONiC's terms. Reasons say what was rounded; Unsupported says what is left out."""
+    poll = _poll_ms(plan)
+    made: dict[tuple[int, int | None], tuple[Setting, _Notes]] = {}
+    ports = []
+    for item in plan.ports:
+        speed = item.setting.qos.speed_mbps or _speed(item, facts)
+        key = (id(item.setting), speed)
+        if key not in made:
+            made[key] = _setting(item.setting, speed, poll, facts)
+        ports.append(replace(item, setting=made[key][0]))
+    unsupported, assumptions = list(plan.unsupported), list(plan.assumptions)
+    for _, notes in made.values():
+        unsupported += notes.unsupported.values()
+        assumptions += notes.assumptions.values()
+    if facts.extra.get("switch_type") == "voq":
+        assumptions.append(
+            Assumption(plan.device.name, "VOQ chassis: only port|queue keys are written, not host|asic|port|queue", "")
+        )
+    qos = replace(plan.qos, watchdog_poll_ms=poll)
+    return replace(
+        plan, ports=tuple(ports), qos=qos, unsupported=tuple(unsupported), assumptions=tuple(dict.fromkeys(assumptions))
+    )
+
+
+def fixed_headroom(setting: Setting, entry: PriorityQos) -> bool:
+    """Whether the profile fixes a buffer number of this class, so that the switch's own table does not apply."""
+    intent = setting.profile.classes.get(entry.name or "")
+    if intent is None:
+        return False
+    numbers = (intent.pfc.headroom, intent.pfc.xoff, intent.pfc.xon, intent.pfc.alpha)
+    return any(value != "auto" for value in numbers)
+
+
+def _speed(item: PortPlan, facts: Facts) -> int | None:
+    port = facts.ports.get(item.native)
+    return item.port.speed_mbps or (port.speed_mbps if port else None)
+
+
+def _poll_ms(plan: DevicePlan) -> int | None:
+    """One polling interval per switch: at most half the shortest detection or restoration time, 100..1000 ms."""
+    times = [
+        value
+        for item in plan.ports
+        if (dog := item.setting.qos.watchdog) is not None
+        for value in (dog.detect_ms, dog.restore_ms)
+        if value is not None
+    ]
+    if not times:
+        return None
+    wanted = plan.qos.watchdog_poll_ms or min(times) // 2
+    return max(POLL_MS[0], min(POLL_MS[1], wanted))
+
+
+def _setting(setting: Setting, speed: int | None, poll: int | None, facts: Facts) -> tuple[Setting, _Notes]:
+    notes = _Notes(dict(setting.why), where=setting.name)
+    qos = setting.qos
+    rows = headroom_rows(facts)
+    cable = _cable(qos.cable_m, speed, rows, facts, notes)
+    priorities = tuple(_priority(entry, setting, speed, cable, rows, facts, notes) for entry in qos.priorities)
+    if qos.trust not in ("dscp", None):
+        notes.refuse(("trust",), f"trust {qos.trust} is not rendered: only DSCP maps are")
+    if qos.dcbx not in ("off", None):
+        notes.refuse(("dcbx",), "SONiC speaks no DCBX; the servers' DCBX must be off")
+    mtu = qos.mtu_bytes
+    if mtu is not None and mtu > MAX_MTU_BYTES:
+        notes.round(("mtu_bytes",), f"{mtu} is above the ceiling: {MAX_MTU_BYTES}")
+        mtu = MAX_MTU_BYTES
+    fitted = replace(
+        qos,
+        mtu_bytes=mtu,
+        cable_m=cable,
+        dcbx=None,
+        link_pause=None,
+        speed_mbps=speed,
+        priorities=priorities,
+        watchdog=_watchdog(qos, poll, facts, notes),
+    )
+    return replace(setting, qos=fitted, why=notes.why), notes
+
+
+def _cable(
+    cable_m: float | None, speed: int | None, rows: Mapping[tuple[int, int], Headroom], facts: Facts, notes: _Notes
+) -> float | None:
+    """The CABLE_LENGTH to write: whole metres, in the traditional model a length of the switch's table."""
+    if cable_m is None:
+        return None
+    metres = max(1, math.ceil(cable_m))
+    if not dynamic(facts):
+        listed = sorted({length for rate, length in rows if rate == speed})
+        if not rows:
+            listed = list(COMMON_LENGTHS_M)
+            notes.assume(
+                "the switch's pg_profile_lookup.ini was not read: it is taken to list 5, 40 and 300 m",
+                "a live diff reads the table",
+            )
+        longer = [length for length in listed if length >= metres]
+        if not longer:
+            longest = f"up to {listed[-1]} m" if listed else f"no length at {speed} Mbit/s"
+            notes.refuse(("cable_m",), f"no headroom for {metres} m: the switch's table lists {longest}")
+            return float(metres)
+        metres = longer[0]
+    if metres != cable_m:
+        notes.round(("cable_m",), f"{cable_m:g} m becomes {metres} m, the next length the switch has headroom for")
+    return float(metres)
+
+
+def _priority(
+    entry: PriorityQos,
+    setting: Setting,
+    speed: int | None,
+    cable: float | None,
+    rows: Mapping[tuple[int, int], Headroom],
+    facts: Facts,
+    notes: _Notes,
+) -> PriorityQos:
+    at = ("priorities", entry.priority)
+    changes: dict[str, Any] = {
+        "traffic_class": entry.priority,
+        "queue": entry.priority,
+        "priority_group": entry.priority if entry.lossless else 0,
+        "xoff_bytes": None,
+    }
+    if entry.pmax_percent is not None:
+        whole = max(1, min(100, round(entry.pmax_percent)))
+        if whole != entry.pmax_percent:
+            notes.round(
+                (*at, "pmax_percent"), f"{entry.pmax_percent:g} % becomes {whole} %: SONiC takes whole percents"
+            )
+        changes["pmax_percent"] = float(whole)
+    if entry.bandwidth_percent is not None and not 1 <= entry.bandwidth_percent <= 100:
+        notes.round((*at, "bandwidth_percent"), "DWRR weights are 1 to 100")
+        changes["bandwidth_percent"] = max(1, min(100, entry.bandwidth_percent))
+    if entry.lossless:
+        if fixed_headroom(setting, entry):
+            changes |= _fixed(entry, speed, cable, rows, facts, notes)
+        else:
+            changes |= _own_table(entry, speed, cable, rows, facts, notes)
+    return replace(entry, **changes)
+
+
+def _own_table(
+    entry: PriorityQos,
+    speed: int | None,
+    cable: float | None,
+    rows: Mapping[tuple[int, int], Headroom],
+    facts: Facts,
+    notes: _Notes,
+) -> dict[str, Any]:
+    """The switch decides: its table (traditional) or its formula (dynamic)."""
+    path = ("priorities", entry.priority, "headroom_bytes")
+    found = rows.get((speed or 0, round(cable or 0))) if not dynamic(facts) else None
+    if found is None:
+        model = "computes it (dynamic model)" if dynamic(facts) else "takes it from its own table (traditional model)"
+        notes.round(path, f"not written: the switch {model}; this number is what the link needs")
+        return {"xon_bytes": None, "alpha": None}
+    need = entry.headroom_bytes
+    notes.round(
+        path, f"the switch's own table gives {found.xoff} B for {speed} Mbit/s and {cable:g} m; needed {need} B"
+    )
+    if need is not None and found.xoff < need:
+        notes.assume(
+            f"the switch's table reserves {found.xoff} B where the formula asks {need} B",
+            "fix pfc.headroom in the profile to override the table",
+        )
+    return {"headroom_bytes": found.xoff, "xon_bytes": None, "alpha": None}
+
+
+def _fixed(
+    entry: PriorityQos,
+    speed: int | None,
+    cable: float | None,
+    rows: Mapping[tuple[int, int], Headroom],
+    facts: Facts,
+    notes: _Notes,
+) -> dict[str, Any]:
+    """An explicit BUFFER_PROFILE. What the profile leaves open comes from the switch's own row."""
+    row = rows.get((speed or 0, round(cable or 0)))
+    at = ("priorities", entry.priority)
+    if entry.xoff_bytes is not None:
+        notes.refuse(
+            (*at, "xoff_bytes"), "a static XOFF threshold is not rendered: the lossless pool is dynamic; fix alpha"
+        )
+    alpha = entry.alpha if entry.alpha is not None else (2.0**row.threshold if row and row.threshold <= 7 else 1.0)
+    power = max(-8, min(7, round(math.log2(alpha)))) if alpha > 0 else -8
+    if 2.0**power != alpha:
+        notes.round((*at, "alpha"), f"{alpha:g} becomes {2.0**power:g}: SONiC takes powers of two")
+    xon = entry.xon_bytes if entry.xon_bytes is not None else (row.xon if row else 0)
+    if row is None:
+        notes.assume(
+            "no row of the switch's headroom table for this speed and cable: xon and the private size of the fixed "
+            "headroom profile are not taken from it",
+            "read the device, or fix pfc.xon in the profile",
+        )
+    return {"alpha": 2.0**power, "xon_bytes": xon}
+
+
+def private_size(entry: PriorityQos, facts: Facts) -> int:
+    """``size`` of an explicit lossless profile, bytes.
+
+    NVIDIA, Barefoot and Centec reserve xon + xoff for the port; elsewhere xoff comes out of the shared headroom pool
+    and ``size`` is only the private part (headroom data of sonic-buildimage).
+    """
+    xon, xoff = entry.xon_bytes or 0, entry.headroom_bytes or 0
+    private = facts.extra.get("asic_type") in ("mellanox", "barefoot", "centec", "centec-arm64")
+    return xon + xoff if private else xon
+
+
+def _watchdog(qos: PortQos, poll: int | None, facts: Facts, notes: _Notes) -> Watchdog | None:
+    dog = qos.watchdog
+    if dog is None:
+        return None
+    action = dog.action
+    if action == "shutdown":
+        notes.refuse(("watchdog", "action"), "SONiC cannot shut a port from its watchdog: drop is used")
+        action = "drop"
+    if action == "forward" and facts.extra.get("asic_type") == "cisco-8000":
+        notes.refuse(("watchdog", "action"), "action forward is refused on cisco-8000: drop is used")
+        action = "drop"
+    detect = _clip("detect_ms", dog.detect_ms, (max(DETECT_MS[0], poll or 0), DETECT_MS[1]), notes)
+    restore = _clip("restore_ms", dog.restore_ms, (max(RESTORE_MS[0], poll or 0), RESTORE_MS[1]), notes)
+    if poll is not None:
+        notes.why.setdefault(
+            ("watchdog", "poll_ms"),
+            Why(
+                rule="sonic.poll",
+                inputs=(("detect_ms", detect or 0), ("restore_ms", restore or 0)),
+                steps=("half the shortest time of all ports of the switch, 100 to 1000 ms",),
+                source="sonic-pfcwd.yang; sonic-mgmt PR 27657: poll equal to detect trips falsely",
+            ),
+        )
+    return Watchdog(detect, restore, poll, action)
+
+
+def _clip(name: str, value: int | None, bounds: tuple[int, int], notes: _Notes) -> int | None:
+    if value is None:
+        return None
+    kept = max(bounds[0], min(bounds[1], value))
+    if kept != value:
+        notes.refuse(("watchdog", name), f"{value} ms is outside {bounds[0]} to {bounds[1]} ms: {kept} ms is used")
+    return kept
