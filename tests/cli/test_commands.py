@@ -253,3 +253,14 @@ def test_an_unknown_platform_names_the_known_ones() -> None:
     done = _run("platforms", "ios")
     assert done.exit_code == 2
     assert "arista_eos" in done.output
+
+
+def test_schemas_are_printed_for_every_kind() -> None:
+    from rocetune.cli.schema import KINDS
+    from rocetune.site import schema
+
+    assert KINDS == schema.KINDS
+    for kind in KINDS:
+        done = _run("schema", kind)
+        assert done.exit_code == 0, done.output
+        assert "$schema" in json.loads(done.stdout)
