@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    SecretStr,
+    model_validator,
+)
+from pydantic_core import CoreSchema
 
 from rocetune.model.invalid import invalid
 from rocetune.model.names import (
@@ -182,8 +191,17 @@ def _one_or_more(value: Any) -> Any:
     return (value,) if isinstance(value, str | int) and not isinstance(value, bool) else value
 
 
-_ANY_OF = BeforeValidator(_one_or_more)
-Words = Annotated[tuple[Word, ...], _ANY_OF, Field(min_length=1)]
+class _OrOne:
+    """Schema of a list that may also be written as its single value."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        made = handler(core)
+        return {"anyOf": [made.get("items", {}), made]}
+
+
+_ONE_OR_MORE: tuple[Any, ...] = (Field(min_length=1), BeforeValidator(_one_or_more), _OrOne)
+Words = Annotated[tuple[Word, ...], *_ONE_OR_MORE]
 
 
 class PortMatch(Model):
@@ -191,10 +209,10 @@ class PortMatch(Model):
 
     role: Words | None = Field(default=None, description="role of the port: rail, storage, fabric ...")
     device_role: Words | None = None
-    device: Annotated[tuple[DeviceName, ...], _ANY_OF, Field(min_length=1)] | None = None
-    group: Annotated[tuple[GroupName, ...], _ANY_OF, Field(min_length=1)] | None = None
-    rail: Annotated[tuple[Annotated[int, Field(ge=0)], ...], _ANY_OF, Field(min_length=1)] | None = None
-    name: Annotated[tuple[PortText, ...], _ANY_OF, Field(min_length=1)] | None = None
+    device: Annotated[tuple[DeviceName, ...], *_ONE_OR_MORE] | None = None
+    group: Annotated[tuple[GroupName, ...], *_ONE_OR_MORE] | None = None
+    rail: Annotated[tuple[Annotated[int, Field(ge=0)], ...], *_ONE_OR_MORE] | None = None
+    name: Annotated[tuple[PortText, ...], *_ONE_OR_MORE] | None = None
 
     @model_validator(mode="after")
     def _something(self) -> Self:

@@ -63,7 +63,8 @@ def select(value: str) -> str:
             f"{value!r} does not say what it selects by",
             "write netdev:ens1f0np0, pci:0000:1a:00.0 or mac:aa:bb:cc:dd:ee:ff",
         )
-    return f"{kind}:{ {'netdev': netdev, 'pci': pci, 'mac': mac}[kind](rest) }"
+    check = {"netdev": netdev, "pci": pci, "mac": mac}[kind]
+    return f"{kind}:{check(rest)}"
 
 
 def pci(value: str) -> str:
@@ -94,9 +95,8 @@ fact_key = checked(FACT_KEY, "a fact name", "use lower-case letters, digits and 
 _WORD_RULE = "start with a lower-case letter, then lower-case letters, digits, '-' and '_', at most 32"
 
 
-def _text(check: Callable[[str], str], pattern: re.Pattern[str] | None = None) -> Any:
-    schema = {"pattern": f"^{pattern.pattern}$"} if pattern is not None else {}
-    return AfterValidator(check), Field(json_schema_extra=schema) if schema else Field()
+def _text(check: Callable[[str], str], pattern: re.Pattern[str]) -> tuple[Any, Any]:
+    return AfterValidator(check), Field(json_schema_extra={"pattern": f"^({pattern.pattern})$"})
 
 
 DeviceName = Annotated[str, *_text(device, DEVICE)]

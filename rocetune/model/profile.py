@@ -100,8 +100,14 @@ class Model(BaseModel):
 class WatchdogIntent(Model):
     """PFC watchdog: how long a queue may be stuck, when it is tried again, and what is done with it."""
 
-    detect: Ms = Field(default=200.0, description="stuck this long: act; 10ms to 60s")
-    restore: Ms = Field(default=400.0, description="quiet this long: normal again; not below detect")
+    detect: Ms = Field(
+        default=200.0, description="stuck this long: act; 10ms to 60s", json_schema_extra={"default": "200ms"}
+    )
+    restore: Ms = Field(
+        default=400.0,
+        description="quiet this long: normal again; not below detect",
+        json_schema_extra={"default": "400ms"},
+    )
     action: Literal["drop", "forward", "notify", "shutdown"] = "drop"
     guaranteed_kbps: int | None = Field(
         default=None, ge=1, le=1_000_000, description="floor for EOS series that watch only queues with one"
@@ -161,7 +167,9 @@ class Ecn(Model):
     kmin: Bytes | Auto = Field(default="auto", description="queue length where marking starts")
     kmax: Bytes | Auto = Field(default="auto", description="queue length from which every packet is marked")
     pmax: Percent | Auto = Field(default="auto", description="marking probability just below kmax")
-    objective: Literal["latency", "balanced", "throughput"] = "balanced"
+    objective: Literal["latency", "balanced", "throughput"] = Field(
+        default="balanced", json_schema_extra={"enum": ["latency", "balanced", "throughput", "off"]}
+    )
     preset: ProfileName | None = Field(default=None, description="a vendor preset by name, for the numbers left auto")
 
     @model_validator(mode="before")
@@ -300,6 +308,12 @@ class Profile(Model):
     def _storm_off(cls, value: Any, info: ValidationInfo) -> Any:
         return value if value == "off" else _quantity(units.parse_ms)(value, info)
 
+    @property
+    def shares_stated(self) -> bool:
+        """False only where one class alone shares the link and says nothing: it has all of it."""
+        sharing = [item for item in self.classes.values() if not item.strict and item.owner == "rocetune"]
+        return len(sharing) > 1 or any(item.bandwidth is not None for item in self.classes.values())
+
     @model_validator(mode="after")
     def _sense(self) -> Self:
         from rocetune.model.rules import profile_faults
@@ -307,4 +321,8 @@ class Profile(Model):
         faults = tuple(profile_faults(self))
         if faults:
             raise Invalid(*faults)
+        if not self.shares_stated:
+            for item in self.classes.values():
+                if not item.strict and item.owner == "rocetune":
+                    object.__setattr__(item, "bandwidth", 100.0)
         return self

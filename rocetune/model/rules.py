@@ -37,12 +37,6 @@ def class_faults(item: ClassIntent) -> Iterator[Fault]:
             )
         elif item.bandwidth < 1:
             yield Fault("a share of 0% would starve the class", "give it 1% or more", ("bandwidth",))
-    if item.owner == "rocetune" and not item.strict and item.bandwidth is None:
-        yield Fault(
-            "the class has no share of the link",
-            "add bandwidth: 10% (all shares together 100%), or strict: true",
-            (),
-        )
     if "pfc" in item.model_fields_set and not item.lossless:
         yield Fault("pfc belongs to a lossless class only", "set lossless: true, or remove pfc", ("pfc",))
     if item.owner == "other":
@@ -135,6 +129,15 @@ def _dscps(profile: Profile) -> Iterator[Fault]:
 
 
 def _shares(profile: Profile) -> Iterator[Fault]:
+    if not profile.shares_stated:
+        return
+    for name, item in profile.classes.items():
+        if item.owner == "rocetune" and not item.strict and item.bandwidth is None:
+            yield Fault(
+                "the class has no share of the link",
+                "add bandwidth: 10% (all shares together 100%), or strict: true",
+                ("classes", name),
+            )
     shares = {name: item.bandwidth for name, item in profile.classes.items() if item.bandwidth is not None}
     total = sum(shares.values())
     if shares and total != 100:

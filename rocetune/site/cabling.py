@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 from rocetune.model.inventory import LagEnds, LinkEntry
 from rocetune.model.names import port as port_name
 from rocetune.model.units import show_speed
 from rocetune.site import yaml
 from rocetune.site.errors import Problems, suggest
-from rocetune.site.inventory import PortSpec
+from rocetune.site.ports import PortSpec
 from rocetune.site.ranges import MAX_EXPANSION, RangeError, Template, expand, index, shown
 from rocetune.site.sources import Map, Place, Seq, find
 from rocetune.site.validate import validate
@@ -39,11 +38,42 @@ def reach_m(medium: str | None, speed_mbps: int | None) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Traits:
+    """What a link says besides its ends; one object for all links that say the same."""
+
+    medium: str | None
+    length_m: float | None
+    role: str | None
+    network: str | None
+    lag_a: str | None
+    lag_b: str | None
+    bond: str | None
+    mlag: int | None
+    breakout: tuple[str, int] | None
+
+    def lag(self, side: str, server: bool) -> str | None:
+        """The aggregate that one end belongs to."""
+        if server and self.bond is not None:
+            return self.bond
+        return self.lag_a if side == "a" else self.lag_b
+
+
+def traits_of(entry: LinkEntry) -> Traits:
+    """The traits of one entry. A plain ``lag`` is meant for the switch ends."""
+    lag = entry.lag
+    lag_a, lag_b = (lag.a, lag.b) if isinstance(lag, LagEnds) else (lag, None if entry.bond else lag)
+    breakout = (entry.breakout.parent, entry.breakout.lane) if entry.breakout else None
+    return Traits(
+        entry.medium, entry.length, entry.role, entry.network, lag_a, lag_b, entry.bond, entry.mlag, breakout
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
 class Cable:
-    """What all links of one entry share."""
+    """One entry of links.yaml."""
 
     number: int
-    entry: LinkEntry
+    traits: Traits
     place: Place
 
 
@@ -69,27 +99,24 @@ class _Tally:
 class Cabling:
     """All links of a site, by device and port."""
 
-    def __init__(self, known: Mapping[str, Mapping[str, PortSpec] | None], problems: Problems) -> None:
+    def __init__(
+        self, known: Mapping[str, Mapping[str, PortSpec] | None], problems: Problems, *, complete: bool = True
+    ) -> None:
+        """``complete`` False: the inventory has errors, so an unknown device is no news."""
         self.known = known  # device -> its declared ports; None where it declares none
         self.problems = problems
         self.ends: dict[str, dict[str, End]] = {name: {} for name in known}
+        self.complete = complete
         self._tallies: dict[tuple[int, str], _Tally] = {}
+        self._traits: dict[Traits, Traits] = {}
+        self._names: dict[str, str] = {name: name for name in known}  # one string object per name
 
     def read(self, path: Path) -> None:
         """Read one file."""
-        tree = yaml.load(path, self.problems.sources, self.problems)
-        if tree is None:
-            return
-        links = tree.get("links") if isinstance(tree, Map) and set(tree) == {"links"} else tree
-        if isinstance(links, Map) and not links:
-            return
-        if not isinstance(links, Seq):
-            self.problems.error(find(tree, ()), "links.yaml is a list of links", "write - {a: ..., b: ...}")
-            return
-        for number, raw in enumerate(links):
-            entry = validate(LinkEntry, raw, self.problems)
+        for item in yaml.stream(path, self.problems.sources, self.problems, Seq):
+            entry = validate(LinkEntry, item.value, self.problems)
             if entry is not None:
-                self._entry(number, entry, raw)
+                self._entry(item.key, entry, item.value)
         for tally in self._tallies.values():
             place, text, remedy = tally.first
             more = f" (and {tally.more} more like it on this line)" if tally.more else ""
@@ -103,7 +130,8 @@ class Cabling:
             tally.more += 1
 
     def _entry(self, number: int, entry: LinkEntry, raw: Map) -> None:
-        cable = Cable(number, entry, raw.start)
+        traits = traits_of(entry)
+        cable = Cable(number, self._traits.setdefault(traits, traits), raw.start)
         reach = reach_m(entry.medium, entry.speed)
         if reach is not None and entry.length is not None and entry.length > reach:
             speed = f" at {show_speed(entry.speed)}" if entry.speed else ""
@@ -114,11 +142,13 @@ class Cabling:
             )
         try:
             for a, b, rail, values in _unfold(entry):
-                self._link(cable, raw, a, b, rail, values)
+                self._link(cable, entry, raw, a, b, rail, values)
         except RangeError as error:
             self.problems.error(_blame(raw, error.text), error.text, error.remedy)
 
-    def _link(self, cable: Cable, raw: Map, a: str, b: str, rail: int | None, values: Mapping[str, int]) -> None:
+    def _link(
+        self, cable: Cable, entry: LinkEntry, raw: Map, a: str, b: str, rail: int | None, values: Mapping[str, int]
+    ) -> None:
         hint = f" ({shown(values)})" if values else ""
         ends = [self._end(cable.number, raw, side, text, hint) for side, text in (("a", a), ("b", b))]
         if ends[0] is None or ends[1] is None:
@@ -126,7 +156,7 @@ class Cabling:
         if ends[0] == ends[1]:
             self._note(cable.number, "self", cable.place, f"{a} is linked to itself{hint}", "name two different ports")
             return
-        speed = self._speed(cable, raw, ends[0], ends[1], hint)
+        speed = self._speed(cable, entry, raw, ends[0], ends[1], hint)
         for side, own, peer in (("a", ends[0], ends[1]), ("b", ends[1], ends[0])):
             device, port = own
             taken = self.ends[device].get(port)
@@ -134,8 +164,9 @@ class Cabling:
                 where = "this line" if taken.cable is cable else str(self.problems.sources.position(taken.cable.place))
                 self._note(
                     cable.number, f"twice {side}", find(raw, (side,)),
-                    f"{device}:{port} is linked twice: to {':'.join(taken.peer)} in {where}, and to {':'.join(peer)}{hint}",
-                    "a port takes one cable: " + self._unused(cable.entry, side),
+                    f"{device}:{port} is linked twice: to {':'.join(taken.peer)} in {where}, "
+                    f"and to {':'.join(peer)}{hint}",
+                    "a port takes one cable: " + self._unused(entry, side),
                 )  # fmt: skip
                 continue
             self.ends[device][port] = End(cable, side, peer, rail, speed)
@@ -152,6 +183,8 @@ class Cabling:
             self._note(number, f"form {side}", place, f"{text!r} does not name a port", "write device:port")
             return None
         if device not in self.known:
+            if not self.complete:
+                return None
             self._note(
                 number, f"device {side}", place, f"{device} is not a device of the inventory{hint}",
                 suggest(device, self.known, "devices"),
@@ -169,19 +202,21 @@ class Cabling:
             except ValueError as error:
                 self._note(number, f"name {side}", place, str(error))
                 return None
-        return device, port
+        return self._names[device], self._names.setdefault(port, port)
 
-    def _speed(self, cable: Cable, raw: Map, a: tuple[str, str], b: tuple[str, str], hint: str) -> int | None:
+    def _speed(
+        self, cable: Cable, entry: LinkEntry, raw: Map, a: tuple[str, str], b: tuple[str, str], hint: str
+    ) -> int | None:
         """The link's speed; complains where an end cannot have it."""
         specs = [(end, (self.known[end[0]] or {}).get(end[1])) for end in (a, b)]
         fixed = [(end, spec.entry.speed) for end, spec in specs if spec is not None and spec.entry.speed is not None]
-        speed = cable.entry.speed or (fixed[0][1] if fixed else None)
+        speed = entry.speed or (fixed[0][1] if fixed else None)
         if speed is None:
             return None
         place = find(raw, ("speed",)) if "speed" in raw else cable.place
         for end, own in fixed:
             if own != speed:
-                other = "the link" if cable.entry.speed else ":".join(fixed[0][0])
+                other = "the link" if entry.speed else ":".join(fixed[0][0])
                 self._note(
                     cable.number, "speed", place,
                     f"{':'.join(end)} runs at {show_speed(own or 0)}, {other} at {show_speed(speed)}{hint}",
@@ -213,6 +248,9 @@ def _braced(text: str) -> Iterator[str]:
 
 def _unfold(entry: LinkEntry) -> Iterator[tuple[str, str, int | None, dict[str, int]]]:
     """(a, b, rail, index values) for every cable of an entry."""
+    if not entry.for_ and not any(mark in entry.a + entry.b + str(entry.rail) for mark in "{}[]"):
+        yield entry.a, entry.b, None if entry.rail is None else _number(entry.rail, {}), {}
+        return
     ranges = {name: index(value) for name, value in entry.for_.items()}
     total = 1
     for numbers in ranges.values():
@@ -220,7 +258,6 @@ def _unfold(entry: LinkEntry) -> Iterator[tuple[str, str, int | None, dict[str, 
     if total > MAX_EXPANSION:
         raise RangeError(f"the link stands for {total} cables, more than {MAX_EXPANSION}", "split it")
     a, b = Template(entry.a), Template(entry.b)
-    rail = Template(entry.rail) if isinstance(entry.rail, str) else None
     for name in ranges:
         if name not in a.names and name not in b.names:
             raise RangeError(
@@ -228,15 +265,21 @@ def _unfold(entry: LinkEntry) -> Iterator[tuple[str, str, int | None, dict[str, 
             )
     for combination in product(*ranges.values()):
         values = dict(zip(ranges, combination, strict=True))
-        number = rail.number(values) if rail else entry.rail
+        number = None if entry.rail is None else _number(entry.rail, values)
         filled_a, filled_b = a.fill(values), b.fill(values)
         if "[" in filled_a or "[" in filled_b:
             yield from _zipped(filled_a, filled_b, number, values)
         else:
-            yield filled_a, filled_b, number if isinstance(number, int) else None, values
+            yield filled_a, filled_b, number, values
 
 
-def _zipped(a: str, b: str, rail: Any, values: dict[str, int]) -> Iterator[tuple[str, str, int | None, dict[str, int]]]:
+def _number(value: int | str, values: Mapping[str, int]) -> int:
+    return Template(value).number(values) if isinstance(value, str) else value
+
+
+def _zipped(
+    a: str, b: str, rail: int | None, values: dict[str, int]
+) -> Iterator[tuple[str, str, int | None, dict[str, int]]]:
     """Bracket ranges of both ends, paired one to one."""
     left, right = [name for name, _ in expand(a)], [name for name, _ in expand(b)]
     if len(left) != len(right):
@@ -245,13 +288,4 @@ def _zipped(a: str, b: str, rail: Any, values: dict[str, int]) -> Iterator[tuple
             "give both ends the same number of ports",
         )
     for one, other in zip(left, right, strict=True):
-        yield one, other, rail if isinstance(rail, int) else None, values
-
-
-def lag_of(entry: LinkEntry, side: str, server: bool) -> str | None:
-    """The aggregate that one end belongs to."""
-    if server and entry.bond is not None:
-        return entry.bond
-    if isinstance(entry.lag, LagEnds):
-        return entry.lag.a if side == "a" else entry.lag.b
-    return None if server else entry.lag
+        yield one, other, rail, values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,11 @@ from pydantic import SecretStr
 
 from rocetune.model import names
 from rocetune.model.invalid import Invalid
-from rocetune.model.inventory import ConnectionEntry, DefaultsEntry, DeviceData, GroupEntry, HostEntry, PortEntry
+from rocetune.model.inventory import ConnectionEntry, DefaultsEntry, DeviceData, GroupEntry, HostEntry
 from rocetune.site import secrets, yaml
 from rocetune.site.errors import Problems, closest, suggest
 from rocetune.site.ranges import RangeError, Template, expand
-from rocetune.site.sources import SECRET_WORDS, Map, Place, find
+from rocetune.site.sources import SECRET_WORDS, Map, Place, find, without
 from rocetune.site.validate import validate
 
 MAX_DEVICES = 100_000
@@ -42,6 +42,20 @@ class Host:
     data: Mapping[str, Any]
     connection_options: Mapping[str, ConnectionEntry]
 
+    def options(self, plugin: str) -> dict[str, Any]:
+        """Options of one connection plug-in ("napalm", "netmiko") as one flat mapping, empty without an entry.
+
+        ``extras`` with NAPALM's ``optional_args`` laid open, and hostname, port, username, password or platform where
+        the plug-in has its own.
+        """
+        entry = self.connection_options.get(plugin)
+        if entry is None:
+            return {}
+        flat = dict(entry.extras or {})
+        flat.update(flat.pop("optional_args", None) or {})
+        own = {name: getattr(entry, name) for name in _ATTRIBUTES}
+        return {**flat, **{name: value for name, value in own.items() if value is not None}}
+
 
 @dataclass(slots=True)
 class Node:
@@ -50,6 +64,7 @@ class Node:
     entry: Any
     raw: Map
     place: Place
+    sound: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,54 +87,81 @@ class Inventory:
     shared: dict[str, Resolved] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)
     indexes: dict[str, Mapping[str, int]] = field(default_factory=dict)  # of hosts that came from a range
+    broken: set[str] = field(default_factory=set)  # named, but with an error noted
 
 
 def load_inventory(folder: Path, problems: Problems) -> Inventory:
     """Read a folder. Errors go to ``problems``; what could be read is returned."""
     inventory = Inventory()
-    shown = problems.sources.shown(folder)
     if not (folder / "hosts.yaml").is_file():
-        problems.error(None, "there is no hosts.yaml", "create it, or run `rocetune init` in a new folder", file=shown)
+        problems.error(
+            None,
+            "there is no hosts.yaml",
+            "create it, or run `rocetune init` in a new folder",
+            file=problems.sources.shown(folder),
+        )
         return inventory
     defaults = _defaults(folder / "defaults.yaml", problems)
-    groups = dict(_nodes(folder / "groups.yaml", GroupEntry, problems, "group"))
-    hosts = dict(_nodes(folder / "hosts.yaml", HostEntry, problems, "host"))
-    for name, node in groups.items():
-        _check_name(names.group, name, node, problems)
-    for node in (*groups.values(), *hosts.values()):
-        _known_groups(node, groups, problems)
+    groups = dict(_nodes(folder / "groups.yaml", GroupEntry, problems))
+    for name, group in groups.items():
+        _check_name(names.group, name, group.place, problems)
+        _known_groups(group, groups, problems)
     _circles(groups, problems)
-    if not problems.errors:
-        for pattern, node in hosts.items():
-            _add(inventory, pattern, node, _resolve(node, groups, defaults), problems)
-            if len(inventory.hosts) > MAX_DEVICES:
-                problems.error(node.place, f"more than {MAX_DEVICES} devices", "split the site")
-                break
+    for pattern, node in _nodes(folder / "hosts.yaml", HostEntry, problems):
+        _known_groups(node, groups, problems)
+        sound = node.sound and all(groups[name].sound for name in extended(node, groups))
+        shared = _resolve(node, groups, defaults) if sound else None
+        _add(inventory, pattern, node, shared, problems)
+        if len(inventory.hosts) > MAX_DEVICES:
+            problems.error(node.place, f"more than {MAX_DEVICES} devices", "split the site")
+            break
     return inventory
 
 
-def _nodes(path: Path, model: type[GroupEntry], problems: Problems, what: str) -> Iterator[tuple[str, Node]]:
+def _nodes(path: Path, model: type[GroupEntry], problems: Problems) -> Iterator[tuple[str, Node]]:
+    """The entries of hosts.yaml or groups.yaml. An entry with errors comes without its content, marked unsound."""
     if not path.is_file():
         return
-    tree = yaml.load(path, problems.sources, problems)
-    if tree is None:
-        return
-    if not isinstance(tree, Map):
-        problems.error(find(tree, ()), f"{path.name} is a mapping of {what} names", f"write {what}-name: {{...}}")
-        return
-    for index, (name, raw) in enumerate(tree.items()):
-        place = tree.marks[2 * index]
+    same_ports: dict[str, tuple[Any, Any]] = {}
+    foreign: set[str] = set()  # data keys of other tools, warned about once
+    for name, raw, place in (
+        (item.key, item.value, item.place) for item in yaml.stream(path, problems.sources, problems, Map)
+    ):
         if not isinstance(name, str):
             problems.error(place, f"{name!r} is read as a number, not a name", f'put it into quotes: "{name}"')
             continue
         raw = Map(place) if raw is None else raw
-        if not isinstance(raw, Map):
-            problems.error(place, f"{what} {name} needs a mapping", "as in {platform: sonic, groups: [leaf]}")
-            continue
+        entry = None
+        if isinstance(raw, Map):
+            raw, entry = _entry(model, name, raw, same_ports, problems)
+            _lint(raw, problems, name, foreign)
+        else:
+            problems.error(place, f"{name} needs a mapping", "as in {platform: sonic, groups: [leaf]}")
+            raw = Map(place)
+        yield name, Node(entry or model(), raw, place, entry is not None)
+
+
+def _entry(
+    model: type[GroupEntry], name: str, raw: Map, same_ports: dict[str, tuple[Any, Any]], problems: Problems
+) -> tuple[Map, GroupEntry | None]:
+    """One entry validated. Equal ``ports`` of many hosts are validated once and kept once."""
+    data = raw.get("data")
+    ports = data.get("ports") if isinstance(data, Map) else None
+    if not isinstance(data, Map) or not isinstance(ports, Map):
+        return raw, validate(model, raw, problems, prefix=f"{name}: ")
+    key = repr(ports)
+    known = same_ports.get(key)
+    if known is None:
         entry = validate(model, raw, problems, prefix=f"{name}: ")
-        _lint(raw, problems, name)
         if entry is not None:
-            yield name, Node(entry, raw, place)
+            same_ports[key] = (ports, entry.data.ports)
+        return raw, entry
+    raw["data"] = data = without(data, "ports")
+    entry = validate(model, raw, problems, prefix=f"{name}: ")
+    data.put("ports", known[0], data.start, data.start)
+    if entry is not None:
+        entry = entry.model_copy(update={"data": entry.data.model_copy(update={"ports": known[1]})})
+    return raw, entry
 
 
 def _defaults(path: Path, problems: Problems) -> Node:
@@ -133,11 +175,11 @@ def _defaults(path: Path, problems: Problems) -> Node:
         problems.error(find(raw, ()), "defaults.yaml is a mapping", "as in username: admin")
         return empty
     entry = validate(DefaultsEntry, raw, problems)
-    _lint(raw, problems, "defaults")
+    _lint(raw, problems, "defaults", set())
     return empty if entry is None else Node(entry, raw, raw.start)
 
 
-def _lint(raw: Map, problems: Problems, name: str) -> None:
+def _lint(raw: Map, problems: Problems, name: str, foreign: set[str]) -> None:
     """Warn about secrets in the file and about data keys that are nearly ours."""
     for path in _secret_paths(raw, ()):
         problems.warn(
@@ -152,9 +194,15 @@ def _lint(raw: Map, problems: Problems, name: str) -> None:
             if key in _DATA_KEYS or not isinstance(key, str):
                 continue
             hit = closest(key, _DATA_KEYS)
+            place = find(data, (key,), key=True)
             if hit is not None:
-                problems.error(
-                    find(data, (key,), key=True), f"{name}: unknown key {key!r} in data", f"did you mean {hit}?"
+                problems.error(place, f"{name}: unknown key {key!r} in data", f"did you mean {hit}?")
+            elif key not in foreign:
+                foreign.add(key)
+                problems.warn(
+                    place,
+                    f"rocetune does not read {key!r} in data; it is left to other tools",
+                    "a fact that a platform understands belongs under facts:",
                 )
 
 
@@ -171,19 +219,18 @@ def _secret_paths(raw: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
             yield from _secret_paths(value, (*path, key))
 
 
-def _check_name(check: Any, name: str, node: Node, problems: Problems) -> bool:
+def _check_name(check: Callable[[str], str], name: str, place: Place, problems: Problems) -> None:
     try:
         check(name)
     except Invalid as error:
-        fault = error.faults[0]
-        problems.error(node.place, fault.text, fault.remedy)
-        return False
-    return True
+        problems.error(place, error.faults[0].text, error.faults[0].remedy)
 
 
 def _known_groups(node: Node, groups: Mapping[str, Node], problems: Problems) -> None:
+    """Complain about groups that do not exist and mark the node unsound."""
     for number, name in enumerate(node.entry.groups):
         if name not in groups:
+            node.sound = False
             problems.error(
                 find(node.raw, ("groups", number)), f"there is no group {name!r}", suggest(name, groups, "groups")
             )
@@ -210,12 +257,16 @@ def _circles(groups: Mapping[str, Node], problems: Problems) -> None:
 
 
 def extended(node: Node, groups: Mapping[str, Node]) -> tuple[str, ...]:
-    """Groups of a node with their parents, depth first and each once: Nornir's order."""
-    order: list[str] = []
-    for name in node.entry.groups:
-        for item in (name, *extended(groups[name], groups)):
-            if item not in order:
-                order.append(item)
+    """Groups of a node with their parents, depth first and each once: Nornir's order. Unknown ones are left out."""
+    order: dict[str, None] = {}
+
+    def walk(names_: tuple[str, ...], above: tuple[str, ...]) -> None:
+        for name in names_:
+            if name in groups and name not in above:
+                order.setdefault(name)
+                walk(groups[name].entry.groups, (*above, name))
+
+    walk(node.entry.groups, ())
     return tuple(order)
 
 
@@ -254,17 +305,19 @@ def _options(entries: list[ConnectionEntry]) -> ConnectionEntry:
     return ConnectionEntry.model_construct(**fields)
 
 
-def _add(inventory: Inventory, pattern: str, node: Node, shared: Resolved, problems: Problems) -> None:
-    """The hosts of one entry."""
-    hostname = shared.values["hostname"]
+def _add(inventory: Inventory, pattern: str, node: Node, shared: Resolved | None, problems: Problems) -> None:
+    """The hosts of one entry; without ``shared`` only their names are remembered."""
     try:
+        if shared is None:
+            inventory.broken.update(name for name, _ in expand(pattern))
+            return
+        hostname = shared.values["hostname"]
         template = Template(hostname) if hostname is not None and "{" in hostname else None
         password = shared.values["password"] or secrets.from_environment(shared.all_groups)
         username = shared.values["username"] or secrets.user_from_environment(shared.all_groups)
         for name, indexes in expand(pattern):
             names.device(name)
-            address = template.fill(indexes) if template else (hostname or name)
-            names.hostname(address)
+            address = names.hostname(template.fill(indexes) if template else (hostname or name))
             if name in inventory.hosts:
                 first = problems.sources.position(inventory.places[name])
                 problems.error(
@@ -285,97 +338,3 @@ def _add(inventory: Inventory, pattern: str, node: Node, shared: Resolved, probl
         problems.error(node.place, f"{pattern}: {error.text}", error.remedy)
     except Invalid as error:
         problems.error(node.place, error.faults[0].text, error.faults[0].remedy)
-
-
-@dataclass(frozen=True, slots=True)
-class PortSpec:
-    """One declared port, range resolved."""
-
-    name: str
-    entry: PortEntry
-    rail: int | None
-    select: str | None
-    declared: tuple[tuple[str, str], ...]
-
-
-_CHECKS = {"select": names.select, "netdev": names.netdev, "pci": names.pci, "rdma": names.rdma}
-
-
-def port_specs(ports: Mapping[str, PortEntry], raw: Map | None, problems: Problems) -> dict[str, PortSpec]:
-    """All ports of one ``ports`` mapping by name."""
-    result: dict[str, PortSpec] = {}
-    for pattern, entry in ports.items():
-        place = find(raw, (pattern,), key=True)
-        try:
-            members = list(expand(pattern))
-            columns = {name: _column(name, getattr(entry, name), len(members)) for name in _CHECKS}
-            rail = Template(entry.rail) if isinstance(entry.rail, str) else None
-            for number, (name, indexes) in enumerate(members):
-                names.port(name)
-                if name in result:
-                    raise RangeError(f"port {name} is listed twice", "write each port once: split the range")
-                made = {
-                    key: _CHECKS[key](values[number].fill(indexes))
-                    for key, values in columns.items()
-                    if values is not None
-                }
-                number_of_rail = rail.number(indexes) if rail else entry.rail
-                result[name] = PortSpec(
-                    name, entry, number_of_rail if isinstance(number_of_rail, int) else None,  # for the type checker
-                    _selector(name, made), _declared(entry, made),
-                )  # fmt: skip
-        except RangeError as error:
-            problems.error(place, f"ports {pattern}: {error.text}", error.remedy)
-        except Invalid as error:
-            problems.error(place, f"ports {pattern}: {error.faults[0].text}", error.faults[0].remedy)
-    _same_hardware(result, raw, problems)
-    return result
-
-
-def _column(name: str, value: str | tuple[str, ...] | None, count: int) -> list[Template] | None:
-    if value is None:
-        return None
-    if isinstance(value, str):
-        template = Template(value)
-        if template.constant and count > 1:
-            raise RangeError(
-                f"{name} {value!r} is the same for {count} ports", f"use {{n}} or a list of {count} values"
-            )
-        return [template] * count
-    if len(value) != count:
-        raise RangeError(f"{name} lists {len(value)} values for {count} ports", "give one value per port")
-    return [Template(item) for item in value]
-
-
-def _selector(name: str, made: Mapping[str, str]) -> str | None:
-    for kind in ("netdev", "pci"):
-        if "select" not in made and kind in made:
-            return f"{kind}:{made[kind]}"
-    if "select" in made:
-        return made["select"]
-    for kind, pattern in (("pci", names.PCI), ("mac", names.MAC)):
-        if pattern.fullmatch(name.lower()):
-            return f"{kind}:{name.lower()}"
-    return None
-
-
-def _declared(entry: PortEntry, made: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    facts = {key: made[key] for key in ("netdev", "pci", "rdma") if key in made}
-    if entry.nic is not None:
-        facts["nic"] = entry.nic
-    return tuple(sorted(facts.items()))
-
-
-def _same_hardware(specs: Mapping[str, PortSpec], raw: Map | None, problems: Problems) -> None:
-    seen: dict[str, str] = {}
-    for name, spec in specs.items():
-        for key, value in (*spec.declared, ("select", spec.select)):
-            if value is None or key == "nic":
-                continue
-            first = seen.setdefault(f"{key} {value}", name)
-            if first != name:
-                problems.error(
-                    raw.start if raw is not None else None,
-                    f"ports {first} and {name} are bound to the same {key} {value}",
-                    "bind each port to its own hardware",
-                )

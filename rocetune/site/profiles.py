@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -14,7 +13,7 @@ from rocetune.model.rules import CNP
 from rocetune.site import yaml
 from rocetune.site.effective import label_of
 from rocetune.site.errors import Problems, suggest
-from rocetune.site.sources import Map, Seq, find
+from rocetune.site.sources import Map, Seq, find, overlay, without
 from rocetune.site.validate import FILE, explained, validate
 
 _OWN = ("name", "description", "extends")  # never inherited
@@ -77,11 +76,12 @@ class Shelf:
             self.problems.error(find(own, ()), "a profile is a mapping", "start with name: and classes:",
                                 file=self.problems.sources.shown(path))  # fmt: skip
             own = None
-        self._read[name] = own
-        if own is None or not isinstance(own.get("extends"), str):
-            return own
-        self._read[name] = self._extended(own, name, below)
-        return self._read[name]
+        tree: Map | None = own
+        self._read[name] = tree
+        if tree is None or not isinstance(tree.get("extends"), str):
+            return tree
+        tree = self._read[name] = self._extended(tree, name, below)
+        return tree
 
     def _extended(self, own: Map, name: str, below: tuple[str, ...]) -> Map | None:
         parent, place = own["extends"], find(own, ("extends",))
@@ -138,29 +138,6 @@ class Shelf:
                 f"profile {model.name} has dcqcn on, but no class is marked: it never acts",
                 "give a class ecn: {objective: balanced}, or set dcqcn: {enabled: false}",
             )
-
-
-def without(tree: Map, name: str) -> Map:
-    """A copy without one key, places kept."""
-    result = Map(tree.start)
-    for key, value in tree.items():
-        if key != name:
-            result.put(key, value, *(tree.places(key) or (tree.start, tree.start)))
-    return result
-
-
-def overlay(base: Map, change: Map) -> Map:
-    """``change`` over ``base``, mapping by mapping, every place that of the file it came from."""
-    result = Map(change.start)
-    for key, value in base.items():
-        if key not in change:
-            result.put(key, value, *(base.places(key) or (base.start, base.start)))
-    for key, value in change.items():
-        inner: Any = value
-        if isinstance(value, Map) and isinstance(base.get(key), Map):
-            inner = overlay(base[key], value)
-        result.put(key, inner, *(change.places(key) or (change.start, change.start)))
-    return result
 
 
 def joined(parent: Map, child: Map) -> Map:

@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from importlib.metadata import entry_points
 from typing import Any
 
-from rocetune.model.fabric import Device, Fabric, GlobalsMode, Manage, Network, Port
-from rocetune.model.inventory import PortMatch, SiteSettings
-from rocetune.model.invalid import Invalid
 from rocetune.model import names
+from rocetune.model.fabric import Device, Fabric, Manage, Network, Port
+from rocetune.model.invalid import Invalid
+from rocetune.model.inventory import PortMatch, SiteSettings
 from rocetune.model.profile import Profile
-from rocetune.site.cabling import Cabling, End, lag_of
+from rocetune.site.cabling import Cabling, End
 from rocetune.site.errors import Problems, suggest
-from rocetune.site.inventory import Inventory, PortSpec, Resolved, port_specs
+from rocetune.site.inventory import Inventory, Resolved
+from rocetune.site.ports import PortSpec, port_specs
 from rocetune.site.ranges import RangeError, Template
 from rocetune.site.sources import Map, find
 
@@ -82,6 +83,8 @@ def specs_by_device(inventory: Inventory, problems: Problems) -> dict[str, Mappi
     """Declared ports of each device, one dictionary per distinct ``ports`` mapping."""
     cache: dict[int, Mapping[str, PortSpec]] = {}
     result: dict[str, Mapping[str, PortSpec] | None] = {}
+    for name in inventory.broken:
+        result[name] = None
     for name, shared in inventory.shared.items():
         ports = shared.typed.get("ports")
         if ports is None:
@@ -167,7 +170,7 @@ class _Resolver:
 
     def _port(self, device: Device, name: str, spec: PortSpec | None, end: End | None) -> Port:
         entry = spec.entry if spec is not None else None
-        link = end.cable.entry if end is not None else None
+        link = end.cable.traits if end is not None else None
         manage: Manage = (entry.manage if entry is not None else None) or device.manage
         if _STRENGTH[device.manage] < _STRENGTH[manage]:
             manage = device.manage
@@ -180,24 +183,22 @@ class _Resolver:
             rail=self._rail(device.name, name, spec, end),
             speed_mbps=end.speed_mbps if end and end.speed_mbps else (entry.speed if entry else None),
             medium=link.medium if link else None,
-            cable_m=link.length if link else None,
+            cable_m=link.length_m if link else None,
             manage=manage,
             peer=end.peer if end else None,
             link_role=self._link_role(device, end),
             select=spec.select if spec else None,
-            lag=lag_of(link, end.side, device.kind == "server") if link and end else None,
+            lag=link.lag(end.side, device.kind == "server") if link and end else None,
             mlag=link.mlag if link and device.kind == "switch" else None,
-            breakout=(link.breakout.parent, link.breakout.lane)
-            if link and link.breakout and device.kind == "switch"
-            else None,
+            breakout=link.breakout if link and device.kind == "switch" else None,
             declared=spec.declared if spec else (),
         )
 
     def _link_role(self, device: Device, end: End | None) -> str | None:
         if end is None:
             return None
-        if end.cable.entry.role is not None:
-            return end.cable.entry.role
+        if end.cable.traits.role is not None:
+            return end.cable.traits.role
         peer = self.devices.get(end.peer[0])
         return "host" if device.kind == "server" or (peer is not None and peer.kind == "server") else "fabric"
 
@@ -223,8 +224,8 @@ class _Resolver:
         """The network a port has without looking across its cable."""
         if spec is not None and spec.entry.network is not None:
             return spec.entry.network
-        if end is not None and end.cable.entry.network is not None:
-            return end.cable.entry.network
+        if end is not None and end.cable.traits.network is not None:
+            return end.cable.traits.network
         rail = spec.rail if spec is not None and spec.rail is not None else (end.rail if end else None)
         found = self.networks.of(device, name, self._role(device, spec, end), rail)
         if len(found) > 1 and ("match", found) not in self._told:

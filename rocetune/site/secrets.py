@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from importlib import import_module
 
 from pydantic import SecretStr
 
@@ -42,7 +43,7 @@ def from_keyring(name: str, username: str | None) -> SecretStr | None:
     None without the ``keyring`` package, without a backend, or without an entry.
     """
     try:
-        import keyring
+        keyring = import_module("keyring")  # optional: not a dependency
     except ImportError:
         return None
     for account in (f"{username}@{name}", username):

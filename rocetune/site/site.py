@@ -39,8 +39,11 @@ class Site:
     _places: Mapping[str, Place] = field(repr=False, default_factory=dict)
 
     def locate(self, *path: Any) -> Position | None:
-        """Where something was written: ``("profiles", "ai-training", "classes", "roce", "ecn")``, ``("hosts", "leaf1")``,
-        ``("site", "networks", "backend")``. The deepest known place on the way; None where nothing is known."""
+        """Where something was written; the deepest known place on the way, None where nothing is known.
+
+        Paths are ``("profiles", "ai-training", "classes", "roce", "ecn")``, ``("hosts", "leaf1")`` or
+        ``("site", "networks", "backend")``.
+        """
         place = self._place(*path)
         return None if place is None else self._sources.position(place)
 
@@ -79,11 +82,13 @@ def load_site(root: Path, inventory: Path | None = None) -> Site:
     shelf = Shelf(root, problems)
     profiles = _profiles(settings, settings_tree, shelf, problems)
     folder = _folder(root, inventory, settings, settings_tree, problems)
+    before = len(problems.errors)
     hosts = load_inventory(folder, problems)
+    complete = before == len(problems.errors)
     found = devices(hosts, problems)
     specs = specs_by_device(hosts, problems)
-    cabling = Cabling(specs, problems)
-    if hosts.hosts and (folder / "links.yaml").is_file():
+    cabling = Cabling(specs, problems, complete=complete)
+    if (folder / "links.yaml").is_file():
         cabling.read(folder / "links.yaml")
     fabric = build(found, specs, hosts, cabling, settings, profiles, problems)
     if not problems.errors:

@@ -86,6 +86,29 @@ def find(data: Any, path: Iterable[Any], *, key: bool = False) -> Place | None:
     return place
 
 
+def without(tree: Map, name: str) -> Map:
+    """A copy without one key, places kept."""
+    result = Map(tree.start)
+    for key, value in tree.items():
+        if key != name:
+            result.put(key, value, *(tree.places(key) or (tree.start, tree.start)))
+    return result
+
+
+def overlay(base: Map, change: Map) -> Map:
+    """``change`` over ``base``, mapping by mapping, every place that of the file it came from."""
+    result = Map(change.start)
+    for key, value in base.items():
+        if key not in change:
+            result.put(key, value, *(base.places(key) or (base.start, base.start)))
+    for key, value in change.items():
+        inner: Any = value
+        if isinstance(value, Map) and isinstance(base.get(key), Map):
+            inner = overlay(base[key], value)
+        result.put(key, inner, *(change.places(key) or (change.start, change.start)))
+    return result
+
+
 @dataclass(frozen=True, slots=True)
 class Position:
     """A place for people: line and column count from 1."""

@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from rocetune.model.invalid import Fault, Invalid
 from rocetune.site.errors import Problems, closest, suggest
-from rocetune.site.sources import SECRET_WORDS, Map, Place, Seq, find
+from rocetune.site.sources import SECRET_WORDS, Map, Seq, find
 
 M = TypeVar("M", bound=BaseModel)
 FILE = {"file": True}  # validation context: see rocetune.model.profile
@@ -75,9 +75,7 @@ def _real_path(data: Any, item: ErrorDetails) -> tuple[Any, ...]:
     """The location without the names of union branches that pydantic puts into it."""
     path: list[Any] = []
     for step in item["loc"]:
-        if isinstance(data, dict) and step in data:
-            data = data[step]
-        elif isinstance(data, list | tuple) and isinstance(step, int) and step < len(data):
+        if _inside(data, step):
             data = data[step]
         elif not (item["type"] == "missing" and step == item["loc"][-1]):
             continue
@@ -85,12 +83,17 @@ def _real_path(data: Any, item: ErrorDetails) -> tuple[Any, ...]:
     return tuple(path)
 
 
+def _inside(data: Any, step: Any) -> bool:
+    if isinstance(data, dict):
+        return step in data
+    return isinstance(data, list | tuple) and isinstance(step, int) and step < len(data)
+
+
 def _value(data: Any, path: Iterable[Any]) -> Any:
     for step in path:
-        if isinstance(data, dict) and step in data or isinstance(data, list | tuple) and isinstance(step, int):
-            data = data[step]
-        else:
+        if not _inside(data, step):
             return None
+        data = data[step]
     return data
 
 
@@ -220,8 +223,3 @@ def _members(annotation: Any) -> Iterator[Any]:
         yield from _members(annotation.__origin__)
     else:
         yield annotation
-
-
-def place_of(data: Any, *path: Any, key: bool = False) -> Place | None:
-    """Shorthand for :func:`rocetune.site.sources.find`."""
-    return find(data, path, key=key)

@@ -8,6 +8,9 @@ site with thousands of devices costs ten times the memory and the time. Scalars 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +25,6 @@ from yaml.events import (
     SequenceStartEvent,
     StreamEndEvent,
 )
-from yaml.reader import Reader
-from yaml.scanner import Scanner
 
 from rocetune.site.errors import Problems
 from rocetune.site.sources import Map, Place, Seq, Sources, pack
@@ -70,19 +71,9 @@ class Refused(Exception):
         self.line, self.column, self.text, self.remedy = line, column, text, remedy
 
 
-class _PureParser(Reader, Scanner, pyyaml.parser.Parser):  # where PyYAML was built without libyaml
-    def __init__(self, stream: str) -> None:
-        Reader.__init__(self, stream)
-        Scanner.__init__(self)
-        pyyaml.parser.Parser.__init__(self)
-
-
 def _parser(text: str) -> Any:
-    if pyyaml.__with_libyaml__:
-        from yaml.cyaml import CParser
-
-        return CParser(text)
-    return _PureParser(text)
+    """libyaml's parser where PyYAML was built with it, else the one in Python; we take events from it only."""
+    return pyyaml.CSafeLoader(text) if pyyaml.__with_libyaml__ else pyyaml.SafeLoader(text)
 
 
 class _Builder:
@@ -103,21 +94,21 @@ class _Builder:
     def refuse(self, mark: Any, text: str, remedy: str) -> Refused:
         return Refused(mark.line, mark.column, text, remedy)
 
-    def document(self) -> Any:
-        """The one document of the stream, None when it is empty."""
-        parser = self.parser
-        parser.get_event()  # stream start
-        event = parser.get_event()
-        if isinstance(event, StreamEndEvent):
+    def root(self) -> Any:
+        """The first event of the one document, None for an empty stream."""
+        self.parser.get_event()  # stream start
+        if isinstance(self.parser.get_event(), StreamEndEvent):
             return None
-        value = self.value(parser.get_event(), 0)
-        parser.get_event()  # document end
-        event = parser.get_event()
+        return self.parser.get_event()
+
+    def finish(self) -> None:
+        """Nothing may follow the document."""
+        self.parser.get_event()  # document end
+        event = self.parser.get_event()
         if isinstance(event, DocumentStartEvent):
             raise self.refuse(
                 event.start_mark, "a second document starts here (---)", "one file holds one document: split the file"
             )
-        return value
 
     def value(self, event: Any, depth: int) -> Any:
         kind = type(event)
@@ -167,24 +158,36 @@ class _Builder:
         if start.tag not in (None, "!", "tag:yaml.org,2002:seq"):
             raise self.refuse(start.start_mark, f"tag {start.tag} is not supported", "write the list without a tag")
         result = Seq(self.place(start.start_mark))
-        get, value = self.parser.get_event, self.value
-        while True:
-            event = get()
-            if type(event) is SequenceEndEvent:
-                return result
-            place = self.place(event.start_mark)
-            result.put(value(event, depth), place)
+        for value, place in self.items(depth):
+            result.put(value, place)
+        return result
+
+    def items(self, depth: int) -> Iterator[tuple[Any, Place]]:
+        """The rest of an open sequence."""
+        get, value, file = self.parser.get_event, self.value, self.file
+        while type(event := get()) is not SequenceEndEvent:
+            mark = event.start_mark
+            place = pack(file, mark.line, mark.column)
+            yield value(event, depth), place
 
     def mapping(self, start: Any, depth: int) -> Map:
         if start.tag not in (None, "!", "tag:yaml.org,2002:map"):
             raise self.refuse(start.start_mark, f"tag {start.tag} is not supported", "write the mapping without a tag")
         result = Map(self.place(start.start_mark))
-        get, value, file = self.parser.get_event, self.value, self.file
         marks = result.marks
-        while True:
-            event = get()
-            if type(event) is MappingEndEvent:
-                return result
+        for key, inner, key_place, place in self.pairs(depth):
+            if key in result:
+                self.duplicates.append((key, key_place, (result.places(key) or (result.start, 0))[0]))
+            else:
+                result[key] = inner
+                marks.append(key_place)
+                marks.append(place)
+        return result
+
+    def pairs(self, depth: int) -> Iterator[tuple[Any, Any, Place, Place]]:
+        """The rest of an open mapping: key, value and their places."""
+        get, value, file = self.parser.get_event, self.value, self.file
+        while type(event := get()) is not MappingEndEvent:
             mark = event.start_mark
             if type(event) is not ScalarEvent:
                 raise self.refuse(mark, "a key must be a plain word", 'a value in braces needs quotes: "{x}"')
@@ -194,44 +197,99 @@ class _Builder:
             key_place = pack(file, mark.line, mark.column)
             event = get()
             mark = event.start_mark
-            inner = value(event, depth)
-            if key in result:
-                self.duplicates.append((key, key_place, (result.places(key) or (result.start, 0))[0]))
-            else:
-                result[key] = inner
-                marks.append(key_place)
-                marks.append(pack(file, mark.line, mark.column))
+            place = pack(file, mark.line, mark.column)
+            yield key, value(event, depth), key_place, place
 
 
 def load(path: Path, sources: Sources, problems: Problems) -> Any:
     """The value of one file with places, or None after noting an error. An empty file is an empty Map."""
+    with _reading(path, sources, problems) as builder:
+        if builder is None:
+            return None
+        first = builder.root()
+        if first is None:
+            return Map(builder.base)
+        value = builder.value(first, 0)
+        builder.finish()
+        return value
+    return None
+
+
+def stream(path: Path, sources: Sources, problems: Problems, kind: type[Map] | type[Seq]) -> Iterator[Entry]:
+    """The entries of a file one by one, so that a huge file never is in memory as a whole.
+
+    The file holds one mapping (``kind`` Map) or one list (Seq); otherwise an error is noted. Entries before a
+    syntax error have been handed out when it is found.
+    """
+    with _reading(path, sources, problems) as builder:
+        first = builder.root() if builder is not None else None
+        if builder is None or first is None:
+            return
+        place = builder.place(first.start_mark)
+        if kind is Map and type(first) is MappingStartEvent:
+            seen: dict[Any, Place] = {}
+            for key, value, key_place, _ in builder.pairs(1):
+                if key in seen:
+                    builder.duplicates.append((key, key_place, seen[key]))
+                else:
+                    seen[key] = key_place
+                    yield Entry(key, value, key_place)
+        elif kind is Seq and type(first) is SequenceStartEvent:
+            for number, (value, item_place) in enumerate(builder.items(1)):
+                yield Entry(number, value, item_place)
+        elif type(first) is not ScalarEvent or first.value or not first.implicit[0]:
+            wanted = "a mapping" if kind is Map else "a list"
+            problems.error(
+                place,
+                f"{path.name} must hold {wanted}",
+                "write name: {...}" if kind is Map else "write - {a: ..., b: ...}",
+            )
+            return
+        builder.finish()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One top-level entry of a file. ``key`` is the number of a list's item."""
+
+    key: Any
+    value: Any
+    place: Place
+
+
+@contextmanager
+def _reading(path: Path, sources: Sources, problems: Problems) -> Iterator[_Builder | None]:
+    """Open a file for reading; whatever goes wrong inside becomes an error with its place."""
+    text = _text(path, sources, problems)
+    if text is None:
+        yield None
+        return
+    file = sources.add(path)
+    builder = None
+    try:
+        builder = _Builder(text, file)
+        yield builder
+    except Refused as refused:
+        problems.error(pack(file, refused.line, refused.column), refused.text, refused.remedy)
+    except pyyaml.YAMLError as error:
+        _syntax(error, text, file, problems)
+    for key, here, first in builder.duplicates if builder is not None else ():
+        line = sources.position(first).line
+        problems.error(here, f"key {key!r} appears twice in one mapping", f"it is already set in line {line}: keep one")
+
+
+def _text(path: Path, sources: Sources, problems: Problems) -> str | None:
     shown = sources.shown(path)
     try:
         if path.stat().st_size > MAX_BYTES:
             problems.error(None, f"larger than {MAX_BYTES // 1024**2} MiB", "use bracket ranges and groups", file=shown)
             return None
-        text = path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         problems.error(None, f"not UTF-8 text (byte {error.start})", "save the file as UTF-8", file=shown)
-        return None
     except OSError as error:
         problems.error(None, f"cannot be read: {error.strerror}", "check name and rights", file=shown)
-        return None
-    file = sources.add(path)
-    builder = None
-    try:
-        builder = _Builder(text, file)
-        value = builder.document()
-    except Refused as refused:
-        problems.error(pack(file, refused.line, refused.column), refused.text, refused.remedy)
-        return None
-    except pyyaml.YAMLError as error:
-        _syntax(error, text, file, problems)
-        return None
-    for key, here, first in builder.duplicates:
-        line = sources.position(first).line
-        problems.error(here, f"key {key!r} appears twice in one mapping", f"it is already set in line {line}: keep one")
-    return Map(pack(file, 0, 0)) if value is None else value
+    return None
 
 
 def _syntax(error: pyyaml.YAMLError, text: str, file: int, problems: Problems) -> None:
