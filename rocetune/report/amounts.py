@@ -15,7 +15,9 @@ from rocetune.model.plan import DevicePlan, PortPlan
 from rocetune.model.qos import leaf
 from rocetune.model.units import bytes_to_us, show_bytes, show_speed
 
-_NUMBER = re.compile(r"^\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*$")
+_NUMBER = re.compile(r"(?<![\w.])[0-9]+(?:\.[0-9]+)?(?![\w.])")
+_SCALES = (1, 1000, 1024)  # a native number times this is bytes
+_SIZES = ("kmin_bytes", "kmax_bytes", "headroom_bytes", "xoff_bytes", "xon_bytes")
 
 WORDS = {
     "trust": "trust",
@@ -57,23 +59,32 @@ WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
+class Size:
+    """A number inside a native value that the plan knows as bytes. ``time_us`` None: the speed is not known."""
+
+    name: str  # leaf name: kmin_bytes
+    size_bytes: int
+    time_us: float | None
+
+    def __str__(self) -> str:
+        return show_bytes(self.size_bytes) + (f", {self.time_us:.3g} µs" if self.time_us is not None else "")
+
+
+@dataclass(frozen=True, slots=True)
 class Amount:
-    """One side of a change. ``size_bytes`` and ``time_us`` are None where the unit is not known."""
+    """One side of a change: the native value, and the sizes in it where their unit is known."""
 
     native: str | None
-    size_bytes: int | None = None
-    time_us: float | None = None
+    sizes: tuple[Size, ...] = ()
 
     def __str__(self) -> str:
         if self.native is None:
             return "–"
         shown = self.native or "set"
-        if self.size_bytes is None:
-            return shown
-        amount = show_bytes(self.size_bytes)
-        if self.time_us is not None:
-            amount += f", {self.time_us:.3g} µs"
-        return f"{shown} ({amount})"
+        if len(self.sizes) > 1:
+            words = "; ".join(f"{WORDS[size.name].rpartition(' ')[2]} {size}" for size in self.sizes)
+            return f"{shown} ({words})"
+        return f"{shown} ({self.sizes[0]})" if self.sizes else shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +120,12 @@ def meaning(change: Change, plan: DevicePlan | None) -> Meaning:
     if speed is None and isinstance(inputs.get("speed_mbps"), int):
         speed = int(inputs["speed_mbps"])
     last = next((str(part) for part in reversed(path) if isinstance(part, str)), "")
-    planned = leaf(port.setting.qos, path) if port and path else None
+    planned = _planned(port, path, last)
     return Meaning(
         class_name=_class_name(path, port) or str(inputs.get("class", "")),
         quantity=WORDS.get(last, last.replace("_", " ")),
-        old=_amount(change.old, change.new, last, planned, speed),
-        new=_amount(change.new, change.new, last, planned, speed),
+        old=_amount(change.old, change.new, planned, speed),
+        new=_amount(change.new, change.new, planned, speed),
         speed_mbps=speed,
     )
 
@@ -131,13 +142,29 @@ def _class_name(path: tuple[str | int, ...], port: PortPlan | None) -> str:
     return entry.name if entry and entry.name else f"priority {path[1]}"
 
 
-def _amount(native: str | None, new: str | None, name: str, planned: object, speed: int | None) -> Amount:
-    if native is None or not name.endswith("_bytes") or name == "mtu_bytes":
+def _planned(port: PortPlan | None, path: tuple[str | int, ...], last: str) -> dict[str, int]:
+    """Sizes that a value of this origin may speak of; the origin's own first."""
+    if port is None or not last.endswith("_bytes") or last == "mtu_bytes":
+        return {}
+    names = (last, *(name for name in _SIZES if name != last))
+    found = {name: leaf(port.setting.qos, (*path[:-1], name)) for name in names}
+    return {name: value for name, value in found.items() if isinstance(value, int) and value > 0}
+
+
+def _amount(native: str | None, new: str | None, planned: dict[str, int], speed: int | None) -> Amount:
+    if native is None or new is None or not planned or _NUMBER.sub("#", native) != _NUMBER.sub("#", new):
         return Amount(native)
-    value, reference = _NUMBER.match(native), _NUMBER.match(new or "")
-    if value is None or reference is None or value[2] != reference[2]:
-        return Amount(native)
-    if not isinstance(planned, int) or float(reference[1]) == 0 or planned == 0:
-        return Amount(native)
-    size = round(float(value[1]) * planned / float(reference[1]))
-    return Amount(native, size, bytes_to_us(size, speed) if speed else None)
+    numbers, reference = ([float(text) for text in _NUMBER.findall(value)] for value in (native, new))
+    if len(reference) == 1 and reference[0]:  # any unit: cells, kbytes; the plan tells the ratio
+        name, size = next(iter(planned.items()))
+        return Amount(native, (_size(name, numbers[0] * size / reference[0], speed),))
+    sizes: list[Size] = []
+    for mine, wanted in zip(numbers, reference, strict=True):
+        hit = next(((name, k) for name, size in planned.items() for k in _SCALES if wanted * k == size), None)
+        if hit is not None and hit[0] not in {size.name for size in sizes}:
+            sizes.append(_size(hit[0], mine * hit[1], speed))
+    return Amount(native, tuple(sizes))
+
+
+def _size(name: str, size: float, speed: int | None) -> Size:
+    return Size(name, round(size), bytes_to_us(round(size), speed) if speed else None)

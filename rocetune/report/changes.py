@@ -70,7 +70,13 @@ class Section:
             return compact(self.ports) + (f" ({len(self.ports)} ports)" if len(self.ports) > 1 else "")
         if self.touches:
             return f"device-wide, also serves {compact(self.touches)} ({len(self.touches)} ports not managed here)"
-        return "device-wide"
+        return "the device"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the ownership table remarks on these changes, each once."""
+        notes = ((line.change.impact, line.change.note) for line in self.lines if line.change.note)
+        return tuple(f"{impact_words(impact)}: {note}" for impact, note in dict.fromkeys(notes))
 
 
 def groups(report: DiffReport) -> tuple[Group, ...]:
@@ -121,12 +127,14 @@ class _PortFinder:
         self._pattern = re.compile(rf"(?<![\w/.])(?:{words})(?![\w/.])") if words else None
 
     def __call__(self, change: Change) -> tuple[str, tuple[str, ...]]:
-        stated = str(change.origin[0]) if change.origin else ""
+        """An object that serves many ports has no port's name in its key: it is device-wide, whatever its origin."""
         pattern = self._pattern
         if pattern is None:
-            return stated, tuple("*" if stated and part == stated else part for part in change.key)
+            return "", change.key
         match = next((found for part in change.key if (found := pattern.search(part))), None)
-        port = stated or (self._native[match[0]] if match else "")
+        if match is None:
+            return "", change.key
+        port = self._native[match[0]]
         return port, tuple(pattern.sub(lambda hit: self._starred(hit[0], port), part) for part in change.key)
 
     def _starred(self, name: str, port: str) -> str:

@@ -94,21 +94,20 @@ def _section_lines(found: Sequence[Section], paint: Paint) -> list[str]:
             lines.append(f"  phase {int(phase)}: {PHASE_WORDS[phase]}")
         lines.append(f"    {section.place}")
         lines += table([_row(line, paint) for line in section.lines], indent="      ").splitlines()
+        lines += [paint("dim", f"      * {note}") for note in section.notes]
     return lines
 
 
 def _row(line: Line, paint: Paint) -> list[str]:
     change = line.change
     kind = {"add": "add", "remove": "remove", "change": "warn"}[change.op]
-    risk = impact_words(change.impact)
     shade = "dim" if change.impact <= Impact.MARKING else "warn" if change.impact == Impact.BRIEF_LOSS else "bad"
-    note = f"{risk} ({change.note})" if change.note else risk
     return [
         paint(kind, f"{_SIGNS[change.op]} {' / '.join(line.key)}"),
         line.meaning.subject,
-        f"{line.meaning.old} → {line.meaning.new}",
-        paint(shade, note),
+        paint(shade, impact_words(change.impact)),
         paint("dim", change.why.rule if change.why else ""),
+        f"{line.meaning.old} → {line.meaning.new}",
     ]
 
 

@@ -40,15 +40,15 @@ def change_json(change: Change, plan: DevicePlan | None) -> Json:
         "class": about.class_name or None,
         "quantity": about.quantity or None,
         "speed_mbps": about.speed_mbps,
-        **_sizes("old", about.old),
-        **_sizes("new", about.new),
+        "old_sizes": _sizes(about.old),
+        "new_sizes": _sizes(about.new),
         "touches": list(change.touches),
         "why": why_json(change.why) if change.why else None,
     }
 
 
-def _sizes(side: str, amount: Amount) -> Json:
-    return {f"{side}_bytes": amount.size_bytes, f"{side}_us": amount.time_us}
+def _sizes(amount: Amount) -> Json:
+    return {size.name: {"bytes": size.size_bytes, "us": size.time_us} for size in amount.sizes}
 
 
 def step_json(step: Step) -> Json:

@@ -86,7 +86,8 @@ def test_json_is_complete_and_valid(report: DiffReport) -> None:
     assert document["changed"] is True and document["impact"] == "link_bounce"
     assert [group["devices"] for group in document["groups"]] == [["gpu01", "gpu02"], ["leaf1"]]
     change = document["groups"][1]["changes"][0]
-    assert (change["old_bytes"], change["new_bytes"], change["new_us"]) == (1_500_000, 150_000, 3.0)
+    assert change["old_sizes"] == {"kmin_bytes": {"bytes": 1_500_000, "us": 30.0}}
+    assert change["new_sizes"] == {"kmin_bytes": {"bytes": 150_000, "us": 3.0}}
     assert change["class"] == "roce" and change["why"]["inputs"]["speed_mbps"] == 400_000
     assert document["groups"][1]["undo"][0] == "qos profile OLD"
     by_name = {item["device"]: item for item in document["devices"]}
