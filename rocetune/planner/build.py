@@ -108,7 +108,7 @@ class _Planner:
         for name, intent in combination.profile.classes.items():
             wanted = ecn_of(intent)
             if wanted is not None:
-                bounds = room.bounds if intent.lossless else None
+                bounds = room.bounds.get(intent.priority) if intent.lossless else None
                 curve, problems = curve_of(combination, name, wanted, bounds, room.cell_bytes)
                 found += problems
                 if curve is not None:

@@ -36,6 +36,10 @@ class Reasons:
         """The leaf follows from a rule of ours."""
         self.why[path] = Why(rule, (), (step,), source=source)
 
+    def plain(self, path: Path, rule: str, source: str) -> None:
+        """The leaf follows from a rule that needs no arithmetic."""
+        self.why[path] = Why(rule, source=source)
+
 
 def _covers(name: str, dotted: str) -> bool:
     return dotted == name or dotted.startswith(name + ".") or name.startswith(dotted + ".")
@@ -114,7 +118,7 @@ def class_leaves(reasons: Reasons, name: str, intent: ClassIntent) -> dict[str, 
         reasons.from_profile((*at, "dscps"), f"{field_of}.dscp", ", ".join(map(str, sorted(intent.dscp))))
     if owned:
         values["pfc"] = intent.lossless
-        reasons.rule((*at, "pfc"), "lossless", "PFC is on for lossless classes and off for all others")
+        reasons.plain((*at, "pfc"), "lossless", "on for lossless classes and off for all others")
     if intent.strict:
         values["scheduling"] = "strict"
         reasons.from_profile((*at, "scheduling"), f"{field_of}.strict", True)
@@ -133,5 +137,6 @@ def dscp_map(reasons: Reasons) -> tuple[int | None, ...]:
             for dscp in intent.dscp:
                 entries[dscp] = intent.priority
     listed = ", ".join(f"{dscp}->{priority}" for dscp, priority in enumerate(entries) if priority is not None)
-    reasons.rule(("dscp_to_priority",), "profile", listed or "no class names a DSCP", f"profile {reasons.profile.name}")
+    source = f"profile {reasons.profile.name}: code points of its classes"
+    reasons.why[("dscp_to_priority",)] = Why("profile", (("dscps", listed),), source=source)
     return tuple(entries)

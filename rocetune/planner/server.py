@@ -35,14 +35,12 @@ def server_qos(combination: Combination) -> tuple[PortQos, Mapping[Path, Why]]:
     reasons.from_profile(("trust",), "trust", profile.trust)
     reasons.from_profile(("mtu_bytes",), "host_mtu", profile.host_mtu)
     reasons.why[("cable_m",)] = combination.cable.why
-    reasons.rule(("link_pause",), "lossless", "global pause makes every NIC buffer lossless: off", "mlx5 port_buffer.c")
-    if combination.speed_mbps is not None:
-        reasons.rule(("speed_mbps",), "link", f"{combination.speed_mbps} Mbit/s", "links.yaml: speed")
+    reasons.plain(("link_pause",), "lossless", "global pause makes every NIC buffer lossless; mlx5 port_buffer.c")
+    reasons.plain(("speed_mbps",), "link", "links.yaml: speed")
     priorities = []
     for name, intent in by_priority(profile):
         values: dict[str, Any] = class_leaves(reasons, name, intent)
-        step = f"= priority {intent.priority}: one traffic class per priority"
-        reasons.rule(("priorities", intent.priority, "traffic_class"), "neutral", step)
+        reasons.plain(("priorities", intent.priority, "traffic_class"), "neutral", "one traffic class per priority")
         priorities.append(PriorityQos(priority=intent.priority, traffic_class=intent.priority, **values))
     return PortQos(
         trust=profile.trust,
@@ -58,8 +56,8 @@ def server_qos(combination: Combination) -> tuple[PortQos, Mapping[Path, Why]]:
 
 def _host(combination: Combination, reasons: Reasons) -> HostQos:
     profile = combination.profile
-    reasons.rule(("host", "dcbx"), "default", "settings of ours hold only when the OS owns DCB", "mlx5 en_dcbnl.c")
-    reasons.rule(("host", "roce_mode"), "default", "RoCE v2: v1 has no DSCP")
+    reasons.plain(("host", "dcbx"), "default", "settings of ours hold only when the OS owns DCB; mlx5 en_dcbnl.c")
+    reasons.plain(("host", "roce_mode"), "default", "RoCE v1 has no DSCP")
     reasons.from_profile(("host", "active_mtu_bytes"), "rdma_mtu", profile.rdma_mtu)
     return HostQos(
         dcbx="os",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from rocetune.model.plan import DeviceQos, Setting, Why
 from rocetune.model.qos import Path
-from rocetune.planner.classes import by_priority, ecn_of, lossless, marking_of, roce_class, tos_of
+from rocetune.planner.classes import by_priority, lossless, marking_of, roce_class, tos_of
 from rocetune.planner.combination import Combination
 from rocetune.planner.inputs import Chip
 from rocetune.planner.notes import Believed, Problem
@@ -24,9 +24,9 @@ Counts = Sequence[tuple[Combination, int]]
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Buffer of one kind of switch: bounds for ECN (None: not known or nothing is lossless)."""
+    """Buffer of one kind of switch: bounds for ECN by priority (none: not known, or nothing is lossless)."""
 
-    bounds: ecn.Bounds | None
+    bounds: Mapping[int, ecn.Bounds]
     cell_bytes: int
     why: Mapping[Path, Why]
     problems: tuple[Problem, ...] = ()
@@ -48,25 +48,38 @@ def room_of(chip: Chip, counts: Counts) -> Room:
     """Headroom of all lossless pairs against the chip's buffer."""
     asic = chip.asic
     cell = (asic.cell_bytes or 1) if asic and asic.layout != "voq" else 1
-    needs = [need for combination, count in counts for need in _needs(combination, count)]
-    ports = sum(count for item, count in counts if _marks(item))
-    priorities = max((sum(1 for _ in lossless(item.profile)) for item, _ in counts), default=0)
-    if asic is None or not priorities:
-        return Room(None, cell, {})
+    queues: dict[int, int] = {}
+    for combination, count in counts:
+        for _, intent in lossless(combination.profile):
+            queues[intent.priority] = queues.get(intent.priority, 0) + count
+    if asic is None or not queues:
+        return Room({}, cell, {})
     size = asic.packet_bytes(chip.model)
     if size is None:
         text = f"buffer size of {asic.name} is not known: fit and ECN bounds are not checked"
-        return Room(None, cell, {}, believed=(Believed(text),))
-    fit = buffers.fit(size, needs, slices=asic.slices)
+        return Room({}, cell, {}, believed=(Believed(text),))
+    fit = buffers.fit(size, [need for item, count in counts for need in _needs(item, count)], slices=asic.slices)
     why: dict[Path, Why] = {("buffer",): fit.why}
     pool = asic.pool(chip.model)
-    if pool is not None and pool.headroom_bytes:
-        why[("headroom_pool",)] = _pool_why(pool.model, pool.headroom_bytes, fit.need_bytes)
+    largest = max((size for item, _ in counts for size, _ in item.headrooms.values()), default=0)
+    if pool is not None and pool.headroom_bytes and largest:
+        why[("headroom_pool",)] = _pool_why(pool.model, pool.headroom_bytes, fit.need_bytes, largest)
     if not fit.feasible:
-        return Room(None, cell, why, (_too_much(chip, counts, fit, priorities),))
-    alphas = [alpha_of(item.pfc) for combination, _ in counts for _, item in lossless(combination.profile)]
-    bounds = ecn.bounds(fit.shared_bytes, max(1, -(-ports // asic.slices)), priorities, min(alphas))
-    return Room(bounds, cell, why | {("ecn_bounds",): bounds.why})
+        most = max(sum(1 for _ in lossless(item.profile)) for item, _ in counts)
+        return Room({}, cell, why, (_too_much(chip, counts, fit, most),))
+    bounds = {}
+    for priority, ports in sorted(queues.items()):
+        per_slice, all_queues = -(-ports // asic.slices), -(-sum(queues.values()) // asic.slices)
+        made = ecn.bounds(fit.shared_bytes, per_slice, all_queues, _smallest_alpha(counts, priority))
+        bounds[priority] = made
+        why[("ecn_bounds", priority)] = made.why
+    return Room(bounds, cell, why)
+
+
+def _smallest_alpha(counts: Counts, priority: int) -> float:
+    """Of the lossless classes on a priority: the group that pauses first sets the bound."""
+    intents = (item for combination, _ in counts for _, item in lossless(combination.profile))
+    return min(alpha_of(item.pfc) for item in intents if item.priority == priority)
 
 
 def _needs(combination: Combination, count: int) -> Iterable[buffers.Need]:
@@ -79,17 +92,16 @@ def _needs(combination: Combination, count: int) -> Iterable[buffers.Need]:
         yield buffers.Need(count, 1, size, mtu if index == 0 else 0)
 
 
-def _marks(combination: Combination) -> bool:
-    return any(item.lossless and ecn_of(item) is not None for item in combination.profile.classes.values())
-
-
-def _pool_why(model: str, pool_bytes: int, need_bytes: int) -> Why:
+def _pool_why(model: str, pool_bytes: int, need_bytes: int, largest_bytes: int) -> Why:
+    pool = buffers.headroom_pool(largest_bytes, 1, pool_bytes)
     ratio = need_bytes / pool_bytes
     steps = (
         f"SONiC shares a headroom pool of {pool_bytes:,} B on {model}: {need_bytes:,} / {pool_bytes:,} = {ratio:.2f}",
+        f"{pool.pausing_at_once} priority groups of {largest_bytes:,} B can pause at once",
     )
-    limit = f"above {buffers.AI_OVERSUBSCRIPTION:g} a synchronised incast may run out of it"
-    return Why("buffer.pool", (("pool_bytes", pool_bytes), ("need_bytes", need_bytes)), steps, (limit,))
+    bound = f"over-subscribed by more than {buffers.AI_OVERSUBSCRIPTION:g}: a synchronised incast may run out of it"
+    active = (bound,) if ratio > buffers.AI_OVERSUBSCRIPTION else ()
+    return Why("buffer.pool", (("pool_bytes", pool_bytes), ("need_bytes", need_bytes)), steps, active)
 
 
 def _too_much(chip: Chip, counts: Counts, fit: buffers.Fit, priorities: int) -> Problem:

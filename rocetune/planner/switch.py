@@ -8,7 +8,7 @@ from typing import Any, Literal
 from rocetune.model.plan import Why
 from rocetune.model.profile import ClassIntent, Ecn, Pfc
 from rocetune.model.qos import Path, PortQos, PriorityQos, Watchdog
-from rocetune.model.units import show_bytes
+from rocetune.model.units import show_bytes, show_speed
 from rocetune.planner.classes import Reasons, by_priority, class_leaves, dscp_map, ecn_of, lossless, watchdog_of
 from rocetune.planner.combination import Combination
 from rocetune.planner.notes import Problem
@@ -150,8 +150,8 @@ def _order_problems(
     if made.kmax_bytes > bounds.strict_bytes:
         limit = int(bounds.strict_bytes)
         text = (
-            f"{name} on {combination.label}: kmax {shown} is above the strict ECN-before-PFC bound of {limit:,} B: "
-            "when all egress queues fill from one ingress, PFC may come first"
+            f"{name} at {show_speed(combination.speed_mbps or 0)}: kmax {shown} is above the strict ECN-before-PFC "
+            f"bound of {limit:,} B: when all egress queues fill from one ingress, PFC may come first"
         )
         remedy = f"objective: latency keeps kmax below it, or set kmax to {limit} or less; fine for ordinary incast"
         return [Problem(text, remedy, profile, kmax_at, warning=True)]
@@ -166,9 +166,8 @@ def switch_qos(combination: Combination, curves: Curves) -> tuple[PortQos, Mappi
     reasons.from_profile(("mtu_bytes",), "mtu", profile.mtu)
     reasons.from_profile(("dcbx",), "dcbx", profile.dcbx)
     reasons.why[("cable_m",)] = combination.cable.why
-    reasons.rule(("link_pause",), "lossless", "global pause would stop all priorities: off", "IEEE 802.1Qbb")
-    if combination.speed_mbps is not None:
-        reasons.rule(("speed_mbps",), "link", f"{combination.speed_mbps} Mbit/s", "links.yaml: speed")
+    reasons.plain(("link_pause",), "lossless", "global pause would stop all priorities")
+    reasons.plain(("speed_mbps",), "link", "links.yaml: speed")
     dcbx: Literal["off", "ieee"] = profile.dcbx
     return PortQos(
         trust=profile.trust,
@@ -190,7 +189,7 @@ def _priority(
     at = ("priorities", intent.priority)
     for index in ("traffic_class", "queue", "priority_group"):
         values[index] = intent.priority
-        reasons.rule((*at, index), "neutral", f"= priority {intent.priority}; the platform may have another index")
+        reasons.plain((*at, index), "neutral", "same index as the priority; a platform may have another")
     if intent.owner == "rocetune":
         values |= _buffer(combination, reasons, name, intent) | _marking(reasons, name, intent, curves.get(name))
         if intent.lossless:

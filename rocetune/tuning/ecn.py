@@ -93,15 +93,19 @@ def static_pause_threshold(shared_bytes: float, ports: int, priorities: int) -> 
     return shared_bytes / (priorities * ports)
 
 
-def bounds(shared_bytes: int, ports: int, priorities: int, alpha: float) -> Bounds:
-    """Both bounds with their arithmetic."""
-    strict = strict_bound(shared_bytes, ports, priorities, alpha)
+def bounds(shared_bytes: int, ports: int, queues: int, alpha: float) -> Bounds:
+    """Both bounds with their arithmetic. ``queues`` counts the lossless queues of all ports and priorities.
+
+    Where every port has the same P lossless priorities, queues = ports * P and the strict bound is that of
+    :func:`strict_bound`; where networks differ, an ingress group only feeds the ports of its own priority.
+    """
+    strict = alpha * shared_bytes / (positive(ports, "a port count", "32") + alpha * queues)
     incast = incast_bound(shared_bytes, alpha)
     steps = (
-        f"strict: {alpha:g} x {shared_bytes:,} / ({ports} x (1 + {alpha:g} x {priorities})) = {strict:,.0f} B",
+        f"strict: {alpha:g} x {shared_bytes:,} / ({ports} ports + {alpha:g} x {queues} queues) = {strict:,.0f} B",
         f"incast, one ingress: {alpha:g} x {shared_bytes:,} / (1 + {alpha:g}) = {incast:,.0f} B",
     )
-    inputs = (("shared_bytes", shared_bytes), ("ports", ports), ("lossless_priorities", priorities), ("alpha", alpha))
+    inputs = (("shared_bytes", shared_bytes), ("ports", ports), ("lossless_queues", queues), ("alpha", alpha))
     return Bounds(strict, incast, Why("ecn.bounds", inputs, steps, source="DCQCN, SIGCOMM 2015, generalised"))
 
 

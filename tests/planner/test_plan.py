@@ -82,7 +82,11 @@ def test_device_level() -> None:
     assert leaf2.qos.watchdog_poll_ms == 100
     assert made.devices["leaf1"].qos.dscp_to_priority == ((26, 3), (48, 6))
     assert gpu.qos.environment == (("NCCL_GIN_IB_TC", "106"), ("NCCL_IB_TC", "106"))
-    assert ("buffer",) in leaf2.why and ("ecn_bounds",) in leaf2.why
+    assert ("buffer",) in leaf2.why and ("ecn_bounds", 4) in leaf2.why
+
+
+def test_small_rack_has_nothing_to_complain_about() -> None:
+    assert plan(lab.rack()).problems == ()
 
 
 def test_what_is_not_ours_is_left_out() -> None:

@@ -43,7 +43,8 @@ def test_worked_example() -> None:
     assert fit.need_bytes == 12500864
     assert fit.shared_bytes == 53893212
     assert fit.feasible
-    bounds = ecn.bounds(fit.shared_bytes, 32, 2, 1.0)
+    bounds = ecn.bounds(fit.shared_bytes, 32, 64, 1.0)
+    assert bounds.strict_bytes == pytest.approx(ecn.strict_bound(fit.shared_bytes, 32, 2, 1.0))
     assert round(bounds.strict_bytes) == 561388
     assert bounds.incast_bytes == 26946606
     free = ecn.curve(400_000, 8.0, "balanced", bound_bytes=bounds.incast_bytes, cell_bytes=254)
