@@ -6,11 +6,10 @@ over it, and a state folder of its own.
 
 from __future__ import annotations
 
-import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocetune import platforms
 from rocetune.app.errors import UseError
 from rocetune.deploy.links import Endpoint
 from rocetune.site.site import Site, load_site
@@ -71,27 +70,23 @@ class Workspace:
 
     def _real_endpoint(self, name: str) -> Endpoint:
         host = self.site.inventory[name]
-        options = dict(host.connection_options)
+        eapi = platforms.get(host.platform or "").transport == "napalm:eos"
+        options = host.options("napalm" if eapi else "netmiko")
+        password = options.pop("password", None) or host.password
         user_config = Path.home() / ".ssh" / "config"
+        ca_file, key_file = options.pop("ca_file", None), options.pop("key_file", None)
+        options.pop("platform", None)
         return Endpoint(
-            host.hostname or name,
-            host.port,
-            host.username,
-            host.password.get_secret_value() if host.password else password_from_environment(host.groups),
+            options.pop("hostname", None) or host.hostname or name,
+            options.pop("port", None) or host.port,
+            options.pop("username", None) or host.username,
+            password.get_secret_value() if password else None,
+            ca_file=Path(ca_file).expanduser() if ca_file else None,
             tls_verify=bool(options.pop("tls_verify", True)),
-            ca_file=Path(options.pop("ca_file")) if options.get("ca_file") else None,
             ssh_config=user_config if user_config.is_file() else None,
+            key_file=Path(key_file).expanduser() if key_file else None,
             extras=tuple(sorted(options.items())),
         )
-
-
-def password_from_environment(groups: tuple[str, ...]) -> str | None:
-    """``ROCETUNE_PASSWORD_<GROUP>`` of the first group that has one, else ``ROCETUNE_PASSWORD``, else None."""
-    for group in groups:
-        value = os.environ.get("ROCETUNE_PASSWORD_" + re.sub(r"\W", "_", group).upper())
-        if value:
-            return value
-    return os.environ.get("ROCETUNE_PASSWORD") or None
 
 
 def open_workspace(root: Path, *, inventory: Path | None = None, lab: bool = False) -> Workspace:
