@@ -55,11 +55,14 @@ def chip_of(device: Device, read: str | None) -> Chip:
 
 
 def _doubts(asic: Asic) -> tuple[Believed, ...]:
+    """What is not sure and matters to a number: a nominal size does not where a configured pool is known."""
     found = []
+    matters = {"cell", "headroom"} if asic.usable_bytes is not None else {"cell", "headroom", "buffer"}
+    unsure = [name for name in asic.unsure if name in matters]
     if asic.confidence == "low":
         found.append(Believed(f"buffer figures of {asic.name} are general knowledge", "check its data sheet"))
-    elif asic.unsure:
-        found.append(Believed(f"{asic.name}: {', '.join(asic.unsure)} is not confirmed", f"source: {asic.source}"))
+    elif unsure:
+        found.append(Believed(f"{asic.name}: {', '.join(unsure)} is not confirmed", f"source: {asic.source}"))
     if asic.preset is None and asic.cell_bytes is None:
         found.append(Believed(f"cell size of {asic.name} is not published: headroom is that of the widest cell"))
     return tuple(found)
