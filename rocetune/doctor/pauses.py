@@ -50,16 +50,18 @@ class Pause:
 
 
 def pause(sender: Place, receiver: Place | None, priority: int) -> Pause:
-    """``sender``'s transmitted and ``receiver``'s received pauses of one priority, joined."""
+    """``sender``'s transmitted and ``receiver``'s received pauses of one priority: the end that counts more."""
     ends = [(sender, "tx"), *([(receiver, "rx")] if receiver is not None else [])]
-    duty = frames = transitions = None
+    duty: float | None = None
+    frames: float | None = None
+    transitions: int | None = None
     seconds, evidence, gaps = 0.0, None, []
-    for place, way in reversed(ends):  # the paused end first: it feels the time
+    for place, way in ends:
         rates = place.rates
         us, count = rates.rate(f"pfc_{way}_us.{priority}"), _frames(place, way, priority)
         names = (f"pfc_{way}_us.{priority}", f"pfc_{way}.{priority}", f"pfc_{way}", f"pfc_{way}_transitions.{priority}")
-        duty = min(us / 1e6, 1.0) if duty is None and us is not None else duty
-        frames = count if frames is None else max(frames, count or 0.0)
+        duty = _more(duty, None if us is None else min(us / 1e6, 1.0))
+        frames = _more(frames, count)
         if way == "rx":
             transitions = rates.delta(f"pfc_rx_transitions.{priority}")
         if us is not None or count is not None:
@@ -70,6 +72,10 @@ def pause(sender: Place, receiver: Place | None, priority: int) -> Pause:
     if frames == 0 and duty is None:
         duty = 0.0  # XOFF lasts 65535 quanta and must be refreshed: no frame, no pause
     return Pause(duty, frames, transitions, seconds, evidence, "; ".join(gaps))
+
+
+def _more(one: float | None, two: float | None) -> float | None:
+    return max((value for value in (one, two) if value is not None), default=None)
 
 
 def _frames(place: Place, way: str, priority: int) -> float | None:
