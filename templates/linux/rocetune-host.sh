@@ -837,8 +837,9 @@ persist() {
         done
     done
     if [ -n "$f_new" ]; then
-        place "$SETTINGS" "# Written by rocetune; restored at boot by rocetune-qos@ and rocetune-rdma@.$f_new" 0644 &&
-            mode_install
+        place "$SETTINGS" "# Written by rocetune; restored at boot by rocetune-qos@ and rocetune-rdma@.$f_new" 0644 ||
+            die "cannot write $SETTINGS"
+        mode_install
     elif [ -e "$ROOT$SETTINGS" ]; then
         mode_uninstall
     fi
@@ -861,7 +862,7 @@ mode_install() {
 mode_uninstall() {
     rm -f "$ROOT$SETTINGS" "$ROOT$RULES/90-rocetune.rules" \
         "$ROOT$UNITS/rocetune-qos@.service" "$ROOT$UNITS/rocetune-rdma@.service" "$ROOT$LIB/rocetune-host.sh"
-    rmdir "$ROOT$LIB" 2>/dev/null
+    rmdir "$ROOT$LIB" "$ROOT$ETC" 2>/dev/null
     reload_units
 }
 
@@ -1220,7 +1221,9 @@ EOF
     if [ "$WRITE" = 1 ]; then
         n_word=changed
         n_body=$(printf '%s\n' "$n_have" | sed -n 's/^env\.//p' | sort)
-        if ! place "$ENVFILE" "$ENV_HEADER$NL$n_body" 0644; then
+        if [ -z "$n_body" ]; then
+            rm -f "$ROOT$ENVFILE" && rmdir "$ROOT$ETC" 2>/dev/null
+        elif ! place "$ENVFILE" "$ENV_HEADER$NL$n_body" 0644; then
             n_word=failed
             FAILED=1
         fi
@@ -1320,6 +1323,11 @@ facts_port() {
     if [ -n "$RDMA" ] && [ -e "$ROOT/sys/class/infiniband/$RDMA/tc/1/traffic_class" ]; then
         printf 'net.%s.has=traffic_class\n' "$1"
     fi
+    # dcb can take DCBX from the firmware but not give it back, so the plan must know who has it.
+    if ! have mlnx_qos && have dcb && a_out=$(dcb dcbx show dev "$1" 2>/dev/null); then
+        case " $a_out " in *' host '*) printf 'net.%s.has=dcbx\n' "$1" ;; esac
+    fi
+    have mlnx_qos && printf 'net.%s.has=dcbx\n' "$1"
     if ethtool --get-tunable "$1" pfc-prevention-tout >/dev/null 2>&1; then
         printf 'net.%s.has=storm_prevention\n' "$1"
     fi
@@ -1502,7 +1510,7 @@ mode_commit() {
     fi
     systemctl reset-failed "$UNDO_UNIT.service" >/dev/null 2>&1
     put "$RUN/armed" "$1 $(($(date +%s) + $2))" || die "$REASON"
-    if ! attempt systemd-run "--on-active=${2}s" --timer-property=AccuracySec=1s "--unit=$UNDO_UNIT" \
+    if ! attempt systemd-run "--on-active=${2}s" --timer-property=AccuracySec=1s --collect "--unit=$UNDO_UNIT" \
         /bin/sh "$ROOT$TX/rocetune-host.sh" undo "$1"; then
         rm -f "$ROOT$RUN/armed"
         die "the undo could not be armed, nothing was changed: $REASON"
@@ -1510,7 +1518,7 @@ mode_commit() {
     put "$TX/started" 1
     # A PFC change may cut this very session, so the apply must not depend on it.
     systemctl reset-failed rocetune-apply.service >/dev/null 2>&1
-    if ! attempt systemd-run --unit=rocetune-apply /bin/sh "$ROOT$TX/rocetune-host.sh" run "$1"; then
+    if ! attempt systemd-run --collect --unit=rocetune-apply /bin/sh "$ROOT$TX/rocetune-host.sh" run "$1"; then
         setsid /bin/sh "$ROOT$TX/rocetune-host.sh" run "$1" </dev/null >/dev/null 2>&1 &
     fi
     mode_result "$1"
@@ -1550,8 +1558,13 @@ mode_undo() {
     alone
     [ -r "$ROOT$TX/undo" ] || return 0
     PHASE=all
-    ud_out=$(apply_file "$ROOT$TX/undo" 2>&1)
-    ud_status=$?
+    ud_status=0
+    ud_out=
+    # What was only staged has changed nothing; its undo could only harm what others did since.
+    if [ -e "$ROOT$TX/started" ]; then
+        ud_out=$(apply_file "$ROOT$TX/undo" 2>&1)
+        ud_status=$?
+    fi
     put "$RUN/undone.$1" "$ud_status"
     slurp "$RUN/armed" && [ "${REPLY%% *}" = "$1" ] && rm -f "$ROOT$RUN/armed"
     rm -rf "$ROOT$TX"

@@ -13,8 +13,8 @@ from rocetune.platforms.linux.keys import NETDEV
 
 FACTS = "rocetune-host facts"
 # What a driver may offer beyond the basics; an OFED or DOCA driver has all of them.
-CAPABILITIES = ("ecn_enable", "cc_params", "traffic_class", "storm_prevention")
-_INBOX = ("cc_params", "storm_prevention")
+CAPABILITIES = ("ecn_enable", "cc_params", "traffic_class", "storm_prevention", "dcbx")
+_INBOX = ("cc_params", "storm_prevention", "dcbx")
 
 
 def read_facts(transcript: Transcript) -> Facts:

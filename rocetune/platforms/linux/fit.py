@@ -29,6 +29,12 @@ _MISSING = (
         "the driver shows no congestion-control parameters, neither in sysfs nor in debugfs: mount debugfs, "
         "or install DOCA-OFED",
     ),
+    (
+        "dcbx",
+        ("dcbx",),
+        "the firmware owns DCBX, and dcb (unlike mlnx_qos) could not give it back in an undo: "
+        "take it once by hand with 'dcb dcbx set dev IF host ieee', or install mlnx-tools",
+    ),
     ("storm_prevention", ("storm_prevention_ms",), "the firmware has no stall detection (pfc-prevention-tout)"),
 )
 
