@@ -6,7 +6,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SHIPPED = ("templates", "profiles", "inventory", "rocetune.yaml")
+SHIPPED = ("templates", "profiles", "inventory", "schemas", "rocetune.yaml")
 
 
 class ShippedData(BuildHookInterface):
