@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from rocetune.model.change import Config, Key
 from rocetune.model.plan import DevicePlan, PortPlan
 from rocetune.model.qos import Path
-from rocetune.platforms.arista_eos import keys, names
+from rocetune.platforms.arista_eos import keys, names, parse
 from rocetune.platforms.base import managed_ports
 
 _IN_QUEUE: Mapping[str, str] = {
@@ -74,11 +74,14 @@ def complete(stated: Config, running: Config | None, plan: DevicePlan) -> Config
     """The rendered keys, and those of our named objects that something outside the managed scope still uses.
 
     A ``qos profile`` of ours stays while a port that is not managed any more refers to it, and the MMU profile in
-    use stays unless the switch-wide objects are exclusively ours.
+    use stays unless the switch-wide objects are exclusively ours; where they are, what no line states is to be EOS's
+    default.
     """
-    if running is None:
-        return stated
     kept = dict(stated)
+    if plan.device.globals_mode == "exclusive" and plan.managed:
+        kept = {**parse.defaults(), **kept}
+    if running is None:
+        return kept
     managed = managed_ports(plan)
     used = {
         (keys.PROFILE, value)

@@ -21,7 +21,7 @@ from rocetune.model.transaction import Pending, Token
 from rocetune.platforms.arista_eos import commands as ask
 from rocetune.platforms.base import DeviceError, EapiLink, LinkLost, Unreachable
 
-_FAILED = re.compile(r"CLI command (\d+) of \d+ '(.*?)' failed: (.*)", re.DOTALL)
+_FAILED = re.compile(r"CLI command (\d+) of \d+ '(.*?)' failed: (.*?)(?: \[(.*)\])?", re.DOTALL)
 _TIMER_LIMIT_S = 86_400  # the commit timer is formatted HH:MM:SS and wraps at a day
 _PROBE = "rocetune-probe"
 _OPEN_STATES = frozenset({"pending"})
@@ -50,7 +50,8 @@ class EosSession:
             return (f"configuration sessions cannot be listed ({error.text}): log in with privilege 15",)
         sessions = detail.get("sessions", {})
         for name in _open(sessions):
-            who = sessions[name].get("username") or "somebody"
+            held = sessions[name].get("instances") or {}
+            who = next((str(one["user"]) for one in held.values() if "user" in one), "somebody")
             found.append(
                 f"{who} has the configuration session {name} open: finish it, or 'configure session {name} abort'"
             )
@@ -259,14 +260,15 @@ def _timer(detail: Mapping[str, Any]) -> tuple[str, float] | None:
 def _refusal(error: Exception, command: str) -> tuple[str, str]:
     """(command, the device's own words) of a refused line."""
     text = str(error)
-    match = _FAILED.search(text)
+    match = _FAILED.fullmatch(text, text.find("CLI command"))
     if match is None:
         return command, text
-    return match[2], match[3].strip()
+    return match[2], (match[4] or match[3]).strip()
 
 
 def _position(error: Exception, count: int) -> int:
     """Which of ``count`` commands was refused; `enable` came before them."""
-    match = _FAILED.search(str(error))
+    text = str(error)
+    match = _FAILED.fullmatch(text, text.find("CLI command"))
     at = int(match[1]) - 2 if match else 0
     return min(max(at, 0), count - 1)
