@@ -68,7 +68,7 @@ def rollback(
     Raises UseError when the run is not known.
     """
     record = _record(ws, run)
-    options = Options(max_impact, wave, True, accept_new_host_keys)
+    options = Options(max_impact, wave, True, accept_new_host_keys, examine=False)
     return _run(ws, None, f"rollback {run}", options, yes_confirm, progress or quiet, record)
 
 
@@ -175,7 +175,7 @@ def _locked(
         except _Stop as stop:
             return ApplyReport(run, "refused", diff, problems=stop.problems)
         if not diff.changed:
-            doctor = examine(ws, scene, options, report)
+            doctor = examine(ws, scene, options, report) if undoing is None else None
             if undoing is not None and undoing.verdict is None:
                 _end(ws, undoing.run, "rolled back")
             return ApplyReport(run, "unchanged", diff, doctor=doctor)

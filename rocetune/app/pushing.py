@@ -29,13 +29,14 @@ from rocetune.platforms.base import managed_ports
 @dataclass(frozen=True, slots=True)
 class Options:
     """How a push is done. ``max_impact`` bounds what live traffic may feel; ``keep`` leaves confirmed phases after a
-    failure instead of taking the run back."""
+    failure instead of taking the run back; ``examine`` False for a rollback, which leads away from the plan."""
 
     max_impact: Impact = Impact.MARKING
     wave: int = 8
     keep: bool = False
     accept_new_host_keys: bool = False
     interval_s: float = 1.0
+    examine: bool = True
 
 
 class PhaseJudge:
@@ -78,7 +79,7 @@ def push(
         platforms={name: item.platform.name for name, item in work.items()},
     )
     try:
-        rule = PhaseJudge(scene, baseline.devices) if command == "apply" else (lambda name, token: ())
+        rule = PhaseJudge(scene, baseline.devices) if options.examine else (lambda name, token: ())
         push = Push(run, scene.fleet, journal, work, changes, rule, options.wave, report)
         with brake(scene.fleet.cancel):
             results = push.go()
@@ -111,7 +112,7 @@ def _finish(
     if not bad and not scene.fleet.cancel.is_set():
         journal.end("applied")
         standings = tuple(DeviceStanding(name, "new") for name in work)
-        doctor = examine(ws, scene, options, report)
+        doctor = examine(ws, scene, options, report) if options.examine else None
         return ApplyReport(run, "applied", diff, tuple(results), standings, doctor)
     problems = [f"{item.device}: {title(item.phase)}: {item.outcome}: {item.detail}" for item in bad if item.detail]
     if scene.fleet.cancel.is_set():
