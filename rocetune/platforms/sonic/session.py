@@ -174,8 +174,8 @@ class SonicSession:
             '{ echo "the undo timer cannot be armed: $out" >&2; exit 1; }',
             ': >"$d/armed"',
             f"sudo -n config checkpoint {token.name} >/dev/null 2>&1",  # evidence only; older images have none
-            'sh "$d/do.sh" && exit 0',
-            f'sudo -n sh "$d/undo.sh" && sudo -n systemctl stop {UNIT}.timer',
+            'sh "$d/do.sh" </dev/null && exit 0',
+            f'sudo -n sh "$d/undo.sh" </dev/null && sudo -n systemctl stop {UNIT}.timer',
             "exit 1",
         ]
         self._checked("sh -s", "\n".join(lines) + "\n", "commit")
@@ -204,7 +204,7 @@ class SonicSession:
             '[ -d "$d" ] || exit 0',
             *_only_ours(token),
             'if [ -e "$d/armed" ] && [ ! -e "$d/undone" ]; then',
-            '    sudo -n sh "$d/undo.sh" || { echo "the undo script failed; its timer stays armed" >&2; exit 1; }',
+            '    sudo -n sh "$d/undo.sh" </dev/null || { echo "the undo script failed; its timer stays armed" >&2; exit 1; }',
             "fi",
             f"sudo -n systemctl stop {UNIT}.timer >/dev/null 2>&1",
             f"sudo -n config delete-checkpoint {token.name} >/dev/null 2>&1",

@@ -21,8 +21,8 @@ def steps(changes: Sequence[Change], running: Config, facts: Facts) -> tuple[Ste
             target.pop(change.key, None)
         else:
             target[change.key] = change.new
-    # Both sides name the switch's own profiles alike: when a cable length changes it rebinds them itself, and a write of
-    # ours beside that would claim the same index twice.
+    # Both sides name the switch's own profiles alike: when a cable length changes it rebinds them itself, and a write
+    # of ours beside that would claim the same index twice.
     before, after = database(running, target, facts), database(target, target, facts)
     keys = tuple(change.key for change in changes)
     return tuple(_step(act, before, keys) for act in transition(before, after))

@@ -1,0 +1,174 @@
+"""What the daemons of an emulated SONiC switch make of its CONFIG_DB: buffer manager, orchagent, PFC watchdog.
+
+Written after the behaviour that the reference cites from sonic-swss, traps included: the buffer manager only adds, a
+delete of an overlapping range points the groups at the null profile, a running watchdog keeps its queue list, a
+scheduler with a ``priority`` field is rejected as a whole.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rocetune.lab.sonic_factory import HEADROOM, Database, Fields
+
+Event = tuple[str, str, str]  # "set" or "del", table, key
+_BOUND = {"BUFFER_PG": "groups", "BUFFER_QUEUE": "queues"}
+
+
+@dataclass(slots=True)
+class Timer:
+    """A transient unit of systemd."""
+
+    unit: str
+    at: float
+    description: str
+    command: list[str]
+
+
+@dataclass(slots=True)
+class SwitchState:
+    """Everything an emulated switch remembers; one JSON file."""
+
+    config: Database
+    startup: Database
+    boot: float
+    appl: Database = field(default_factory=dict)
+    groups: dict[str, str | None] = field(default_factory=dict)  # "Ethernet0:3" -> profile in the ASIC, None = null
+    queues: dict[str, str | None] = field(default_factory=dict)
+    watched: dict[str, str] = field(default_factory=dict)  # port -> queues its running watchdog looks at
+    storms: dict[str, list[int]] = field(default_factory=dict)  # "Ethernet0:3" -> [stormed now, detected, restored]
+    seen: dict[str, list[float]] = field(default_factory=dict)  # "Ethernet0:3" -> [at, PFC frames received, per second]
+    timers: list[Timer] = field(default_factory=list)
+    checkpoints: list[str] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
+
+    def save(self, path: Path) -> None:
+        """Write atomically."""
+        draft = path.with_suffix(".new")
+        draft.write_text(json.dumps(asdict(self), indent=1))
+        draft.replace(path)
+
+    @classmethod
+    def load(cls, path: Path) -> SwitchState:
+        """Read what :meth:`save` wrote."""
+        raw: dict[str, Any] = json.loads(path.read_text())
+        raw["timers"] = [Timer(**item) for item in raw["timers"]]
+        return cls(**raw)
+
+
+def boot(state: SwitchState, now: float) -> None:
+    """Start all daemons on what CONFIG_DB holds; nothing volatile survives."""
+    state.boot = now
+    state.appl, state.groups, state.queues = {}, {}, {}
+    state.watched, state.storms, state.seen = {}, {}, {}
+    state.timers = []
+    process(state, [("set", table, key) for table, entries in state.config.items() for key in entries])
+
+
+def process(state: SwitchState, events: Iterable[Event]) -> None:
+    """One batch of changes: orchagent takes keys in sorted order, the buffer manager follows with its own batch."""
+    batch = sorted(set(events), key=lambda event: (event[1], event[2], event[0]))
+    for action, table, key in batch:
+        _orchagent(state, action, table, key)
+    follow: list[Event] = []
+    ports = _concerned(state, batch)
+    if state.config.get("DEVICE_METADATA", {}).get("localhost", {}).get("buffer_model") != "dynamic":
+        for port in ports:
+            follow += _buffer_manager(state, port)
+    for action, table, key in sorted(follow, key=lambda event: (event[1], event[2])):
+        _orchagent(state, action, table, key)
+
+
+def _concerned(state: SwitchState, batch: list[Event]) -> list[str]:
+    """Ports whose headroom the buffer manager looks up again."""
+    ports: dict[str, None] = {}
+    for action, table, key in batch:
+        if action == "set" and table == "CABLE_LENGTH":
+            ports |= dict.fromkeys(state.config.get(table, {}).get(key, {}))
+        elif action == "set" and table in ("PORT_QOS_MAP", "PORT"):
+            ports[key] = None
+    return list(ports)
+
+
+def _buffer_manager(state: SwitchState, port: str) -> list[Event]:
+    """buffermgrd of the traditional model: look up, write, and never take away."""
+    enabled = state.config.get("PORT_QOS_MAP", {}).get(port, {}).get("pfc_enable", "")
+    speed = state.config.get("PORT", {}).get(port, {}).get("speed", "")
+    length = next((entry[port] for entry in state.config.get("CABLE_LENGTH", {}).values() if port in entry), "")
+    if not enabled or not speed or length in ("", "0m"):
+        return []
+    row = next((row for row in HEADROOM if str(row[0]) == speed and row[1] == length), None)
+    if row is None:
+        state.log.append(
+            f"ERR swss#buffermgrd: Unable to create/update PG profile for port {port}. No PG profile configured for "
+            f"speed {speed} and cable length {length}"
+        )
+        return []
+    name, events = f"pg_lossless_{speed}_{length}_profile", []
+    profiles = state.config.setdefault("BUFFER_PROFILE", {})
+    if name not in profiles:
+        _, _, size, xon, xoff, threshold, offset = row
+        profiles[name] = {
+            "pool": "ingress_lossless_pool",
+            "xon": str(xon),
+            "xon_offset": str(offset),
+            "xoff": str(xoff),
+            "size": str(size),
+            "dynamic_th": str(threshold),
+        }
+        events.append(("set", "BUFFER_PROFILE", name))
+    groups = state.config.setdefault("BUFFER_PG", {})
+    for span in spans(enabled):
+        if groups.get(f"{port}|{span}", {}).get("profile") != name:
+            groups[f"{port}|{span}"] = {"profile": name}
+            events.append(("set", "BUFFER_PG", f"{port}|{span}"))
+    return events
+
+
+def spans(enabled: str) -> list[str]:
+    """``3,4`` as the key part ``3-4``; gaps make several."""
+    numbers = sorted(int(part) for part in enabled.split(",") if part.isdigit())
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and found[-1][-1] == number - 1:
+            found[-1].append(number)
+        else:
+            found.append([number])
+    return [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in found]
+
+
+def _orchagent(state: SwitchState, action: str, table: str, key: str) -> None:
+    if table in _BOUND:
+        _bind(state, action, table, key)
+    elif table == "PFC_WD" and key != "GLOBAL":
+        mask = state.config.get("PORT_QOS_MAP", {}).get(key, {}).get("pfcwd_sw_enable", "")
+        if action == "del":
+            state.watched.pop(key, None)
+            state.storms = {name: storm for name, storm in state.storms.items() if name.split(":")[0] != key}
+        elif mask:
+            state.watched[key] = mask
+    elif table == "PORT_QOS_MAP" and action == "set":
+        # An entry that waited for a mask starts now; a running one is not told (sonic-swss 842).
+        mask = state.config[table].get(key, {}).get("pfcwd_sw_enable", "")
+        if mask and key in state.config.get("PFC_WD", {}) and key not in state.watched:
+            state.watched[key] = mask
+    elif table == "SCHEDULER" and "priority" in state.config.get(table, {}).get(key, {}):
+        state.log.append(f"ERR swss#orchagent: :- handleSchedulerTable: Unknown field:priority in {key}")
+
+
+def _bind(state: SwitchState, action: str, table: str, key: str) -> None:
+    port, _, span = key.rpartition("|")
+    first, _, last = span.partition("-")
+    bound = state.groups if table == "BUFFER_PG" else state.queues
+    name = f"{port}:{span}"
+    fields: Fields = state.config.get(table, {}).get(key, {})
+    if action == "set" and fields:
+        state.appl.setdefault(f"{table}_TABLE", {})[name] = dict(fields)
+    else:
+        state.appl.get(f"{table}_TABLE", {}).pop(name, None)
+    for index in range(int(first), int(last or first) + 1):
+        bound[f"{port}:{index}"] = fields.get("profile") if action == "set" and fields else None
