@@ -37,11 +37,11 @@ def class_faults(item: ClassIntent) -> Iterator[Fault]:
             )
         elif item.bandwidth < 1:
             yield Fault("a share of 0% would starve the class", "give it 1% or more", ("bandwidth",))
-    if "pfc" in item.model_fields_set and not item.lossless:
+    if not item.lossless and item.pfc != type(item.pfc)():
         yield Fault("pfc belongs to a lossless class only", "set lossless: true, or remove pfc", ("pfc",))
     if item.owner == "other":
-        for key in ("pfc", "ecn", "marking"):
-            if key in item.model_fields_set and key != "pfc":
+        for key in ("ecn", "marking"):
+            if getattr(item, key) is not None:
                 yield Fault(f"{key} is set for a class that is not ours to write", f"remove {key} or owner", (key,))
 
 

@@ -30,6 +30,8 @@ def parse_bytes(value: str | int) -> int:
         if value < 0:
             raise ValueError("a size cannot be negative")
         return value
+    if not isinstance(value, str):
+        raise ValueError("a size is a number with a unit, as in 150KB")
     number, unit = _split(value, "a size", "150KB or 1.5MiB")
     if unit.lower() not in _BYTES:
         raise ValueError(f"unit {unit!r} is not a unit of size: use B, KB, MB, KiB or MiB")

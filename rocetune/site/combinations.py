@@ -9,10 +9,10 @@ from pydantic import ValidationError
 
 from rocetune.model.fabric import Device, Fabric, Port
 from rocetune.model.profile import Profile
-from rocetune.site.effective import applied, label_of, matches
+from rocetune.site.effective import combined, label_of, matches
 from rocetune.site.errors import Problems
 from rocetune.site.sources import Map, find
-from rocetune.site.validate import dotted, explained
+from rocetune.site.validate import explained
 
 
 def check_combinations(fabric: Fabric, trees: Mapping[str, Map], problems: Problems) -> None:
@@ -60,13 +60,11 @@ def chosen_for(profile: Profile, device: Device, port: Port) -> tuple[int, ...]:
 
 
 def _check(profile: Profile, chosen: tuple[int, ...], where: str, tree: Map, problems: Problems) -> None:
+    data = combined(profile, chosen)
     try:
-        applied(profile, chosen)
+        Profile.model_validate(data)
     except ValidationError as error:
         labels = " and ".join(label_of(number, profile.overrides[number]) for number in chosen)
-        for path, fault, _ in explained(Profile, {}, error):
-            problems.error(
-                find(tree, ("overrides", chosen[-1])),
-                f"{labels} meet on {where}: {dotted(path)}: {fault.text}".replace(": : ", ": "),
-                fault.remedy,
-            )
+        place = find(tree, ("overrides", chosen[-1]))
+        for _, fault, _ in explained(Profile, data, error):
+            problems.error(place, f"{labels} meet on {where}: {fault.text}", fault.remedy)

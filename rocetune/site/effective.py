@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from rocetune.model.profile import Match, Override, Profile
+from rocetune.model.units import show_speed
 
 _FIELDS = ("mtu", "host_mtu", "rdma_mtu", "classes", "dcqcn")
 
@@ -50,28 +51,36 @@ def matches(match: Match, roles: set[str], groups: set[str], where: Mapping[str,
 
 def applied(profile: Profile, chosen: Collection[int]) -> tuple[Profile, tuple[tuple[str, str], ...]]:
     """The profile with the overrides of these numbers applied in order."""
-    base = profile.model_dump(exclude_unset=True, exclude={"overrides"})
+    if not profile.overrides:
+        return profile, ()
     winners: dict[str, str] = {}
     for number in chosen:
         override = profile.overrides[number]
         label = label_of(number, override)
-        change = {name: getattr(override, name) for name in _FIELDS if name in override.model_fields_set}
-        base = merge(base, change)
-        for path in leaf_paths(change):
-            winners[path] = label
-    if not chosen and not profile.overrides:
-        return profile, ()
-    return Profile.model_validate(base), tuple(sorted(winners.items()))
+        winners.update(dict.fromkeys(leaf_paths(_change(override)), label))
+    return Profile.model_validate(combined(profile, chosen)), tuple(sorted(winners.items()))
+
+
+def combined(profile: Profile, chosen: Collection[int]) -> dict[str, Any]:
+    """The same as plain data, not validated."""
+    base = profile.model_dump(exclude_unset=True, exclude={"overrides"})
+    for number in chosen:
+        base = merge(base, _change(profile.overrides[number]))
+    return base
+
+
+def _change(override: Override) -> dict[str, Any]:
+    return {name: getattr(override, name) for name in _FIELDS if name in override.model_fields_set}
 
 
 def label_of(number: int, override: Override) -> str:
-    """``override 2 (role=spine)``: counted from 1, as a person reads the file."""
-    given = ", ".join(
-        f"{name}={getattr(override.match, name)}"
-        for name in Match.model_fields
-        if name in override.match.model_fields_set
-    )
-    return f"override {number + 1} ({given})"
+    """``override 2 (role=spine, speed=400G)``: counted from 1, as a person reads the file."""
+    given = {
+        name: getattr(override.match, name) for name in Match.model_fields if name in override.match.model_fields_set
+    }
+    if "speed" in given:
+        given["speed"] = show_speed(given["speed"])
+    return f"override {number + 1} ({', '.join(f'{name}={value}' for name, value in given.items())})"
 
 
 def merge(base: Any, change: Any) -> Any:

@@ -96,16 +96,17 @@ def without(tree: Map, name: str) -> Map:
 
 
 def overlay(base: Map, change: Map) -> Map:
-    """``change`` over ``base``, mapping by mapping, every place that of the file it came from."""
+    """``change`` over ``base``, mapping by mapping, in the order of ``base``, every place that of its own file."""
     result = Map(change.start)
     for key, value in base.items():
-        if key not in change:
-            result.put(key, value, *(base.places(key) or (base.start, base.start)))
+        inner = change.get(key, value)
+        if isinstance(inner, Map) and isinstance(value, Map) and key in change:
+            inner = overlay(value, inner)
+        owner = change if key in change else base
+        result.put(key, inner, *(owner.places(key) or (owner.start, owner.start)))
     for key, value in change.items():
-        inner: Any = value
-        if isinstance(value, Map) and isinstance(base.get(key), Map):
-            inner = overlay(base[key], value)
-        result.put(key, inner, *(change.places(key) or (change.start, change.start)))
+        if key not in base:
+            result.put(key, value, *(change.places(key) or (change.start, change.start)))
     return result
 
 
