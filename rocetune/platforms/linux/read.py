@@ -15,7 +15,8 @@ from rocetune.platforms.linux import adapters, counters, tools
 from rocetune.platforms.linux.facts import served
 from rocetune.platforms.linux.server import read_server
 
-_LINE = re.compile(r"(/[^:]*|ethtool --get-tunable \S+ pfc-prevention-tout): ?(.*)")
+# A path may hold colons (PCI addresses); the one before a blank, or the last one, ends it.
+_LINE = re.compile(r"(/\S+|ethtool --get-tunable \S+ pfc-prevention-tout):(?: (.*))?")
 
 
 def commands(purpose: str, facts: Facts) -> tuple[str, ...]:
@@ -103,7 +104,7 @@ def read_state(device: str, transcript: Transcript, facts: Facts) -> State:
 
 
 def _inspected(text: str) -> dict[str, str]:
-    return {match[1]: match[2] for raw in text.splitlines() if (match := _LINE.fullmatch(raw))}
+    return {match[1]: match[2] or "" for raw in text.splitlines() if (match := _LINE.fullmatch(raw))}
 
 
 def _hw_counters(reader: _Reader) -> dict[str, int]:
