@@ -43,6 +43,7 @@ class Correlation:
     where: Relation
     together: tuple[str, ...] = ()
     unknown: bool = False
+    across: bool = False
 
 
 @cache
@@ -62,6 +63,7 @@ def correlations() -> tuple[Correlation, ...]:
             item["where"],
             tuple(item.get("with", ())),
             bool(item.get("unknown", False)),
+            bool(item.get("across", False)),
         )
         for item in _document()["correlations"]
     )

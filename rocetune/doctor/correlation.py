@@ -86,12 +86,12 @@ class _Index:
             if finding.port is not None:
                 self._port[finding.id, (finding.device, finding.port)].append(number)
 
-    def related(self, root: int, identity: str, where: Relation) -> Iterator[int]:
-        """Findings ``identity`` in this relation to the root, of the same priority or of none."""
+    def related(self, root: int, identity: str, rule: Correlation) -> Iterator[int]:
+        """Findings ``identity`` in the rule's relation to the root."""
         mine = self._judged[root].finding.priority
-        for number in self._candidates(self._judged[root], identity, where):
+        for number in self._candidates(self._judged[root], identity, rule.where):
             other = self._judged[number].finding.priority
-            if number != root and (mine is None or other is None or mine == other):
+            if number != root and (rule.across or mine is None or other is None or mine == other):
                 yield number
 
     def _candidates(self, root: Judged, identity: str, where: Relation) -> Iterator[int]:
@@ -127,7 +127,7 @@ def _apply(rule: Correlation, judged: Sequence[Judged], index: _Index, parents: 
             if judged[root].finding.verdict != "fail" or not _together(rule, root, judged, index):
                 continue
             for folded in rule.folds:
-                for number in index.related(root, folded, rule.where):
+                for number in index.related(root, folded, rule):
                     if judged[number].finding.verdict == "fail" or rule.unknown:
                         parents.put(number, root)
 
@@ -137,7 +137,7 @@ def _together(rule: Correlation, root: int, judged: Sequence[Judged], index: _In
     return not rule.together or any(
         judged[number].finding.verdict == "fail"
         for identity in rule.together
-        for number in index.related(root, identity, rule.where)
+        for number in index.related(root, identity, rule)
     )
 
 

@@ -90,7 +90,17 @@ def _value(place: Place, path: Path) -> Any:
     if path == _FIRMWARE:
         facts = place.state.facts.ports.get(place.native)
         return None if facts is None else facts.extra.get("firmware")
-    return place.value(path)
+    value = place.value(path)
+    if path == ("dscp_to_priority",) and value is not None:
+        return _mapped(place, value)
+    return value
+
+
+def _mapped(place: Place, table: tuple[int | None, ...]) -> tuple[tuple[int, int], ...] | None:
+    """The map of the DSCPs that we own; unknown when one of them is, for a listing need not be complete."""
+    points = sorted(dscp for entry in place.want.priorities if entry.owned for dscp in entry.dscps or ())
+    pairs = tuple((dscp, number) for dscp in points if (number := table[dscp]) is not None)
+    return pairs if len(pairs) == len(points) and points else None
 
 
 def _alike(group: Sequence[Place]) -> Iterator[Result]:
@@ -103,7 +113,7 @@ def _alike(group: Sequence[Place]) -> Iterator[Result]:
         judged += 1
         if any(value != known[0][1] for _, value in known):
             differs += 1
-            usual = _usual(known, leaf(group[0].want, path))
+            usual = _usual(known, _planned(group[0], path))
             odd = [place for place, value in known if value != usual]
             yield _odd(odd, path, usual, f"{usual_words(usual, path)} as on the other ports")
     if not differs:
@@ -130,7 +140,7 @@ def _servers_alike(by_server: Mapping[str, Sequence[Place]]) -> Iterator[Result]
         judged += 1
         if any(value != known[0][1] for _, value in known):
             differs += 1
-            usual = _usual(known, leaf(everyone[0].want, path))
+            usual = _usual(known, _planned(everyone[0], path))
             for place, value in known:
                 if value != usual:
                     yield _odd([place], path, usual, f"{usual_words(usual, path)} as on the other servers")
@@ -142,6 +152,12 @@ def _servers_alike(by_server: Mapping[str, Sequence[Place]]) -> Iterator[Result]
             observed=f"{judged} values alike" if judged else "not observed",
             reason="" if judged else "nothing was observed on two servers",
         )
+
+
+def _planned(place: Place, path: Path) -> Any:
+    if path == ("dscp_to_priority",):
+        return _mapped(place, place.want.dscp_to_priority) if place.want.dscp_to_priority else None
+    return leaf(place.want, path)
 
 
 def _usual(known: Sequence[tuple[Place, Any]], planned: Any) -> Any:
@@ -157,12 +173,17 @@ def _odd(odd: Sequence[Place], path: Path, usual: Any, expected: str) -> Result:
     names = ", ".join(place.name for place in odd)
     observed = f"{path[-1]} {usual_words(_value(first, path), path)} on {names}"
     number = path[1] if path[0] == "priorities" else None
-    return at(first, False, path, priority=number, want=usual, expected=expected, observed=observed)
+    want = first.want.dscp_to_priority if path == ("dscp_to_priority",) else usual
+    advice = "bring the NICs to one firmware" if path == _FIRMWARE else ""
+    words = {"priority": number, "expected": expected, "observed": observed, "advice": advice}
+    return at(first, False, path, want=want, **words)
 
 
 def usual_words(value: Any, path: Path) -> str:
-    """A map of 64 entries is too long for a line."""
-    return "another map" if path == ("dscp_to_priority",) else show(value, path)
+    """A value for people; a map as ``26 to 3, 48 to 6``."""
+    if path == ("dscp_to_priority",) and value is not None:
+        return ", ".join(f"{dscp} to {number}" for dscp, number in value)
+    return show(value, path)
 
 
 def _is_uplink(place: Place) -> bool:
