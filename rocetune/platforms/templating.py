@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 import shlex
 from decimal import Decimal
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,7 @@ def _finalize(value: Any) -> Any:
     return value
 
 
+@lru_cache(maxsize=64)  # an environment keeps its compiled templates: compiling costs more than rendering
 def environment(platform: str, site_templates: Path | None = None) -> SandboxedEnvironment:
     """The environment of one platform; ``get_template("config.j2")`` finds ``templates/<platform>/config.j2``.
 
