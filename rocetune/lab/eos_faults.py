@@ -64,7 +64,11 @@ def bend(fault: Fault, lossless_dscp: int, ports: frozenset[str]) -> Bent:
 
 
 def _put(root: Block, block: str, name: str, line: str) -> None:
-    root.setdefault(block, [block, {}])[1][name] = [line, None]
+    inner = root.setdefault(block, [block, {}])[1]
+    if line == "mtu 1500":
+        inner.pop(name, None)  # the default is not printed
+    else:
+        inner[name] = [line, None]
 
 
 def _stray(root: Block, at: str, word: str, change: Callable[[Block], None]) -> None:

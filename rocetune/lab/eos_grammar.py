@@ -142,6 +142,7 @@ GRAMMAR: Mapping[str, tuple[Rule, ...]] = {
     "api": (_rule(r"no shutdown", "shutdown"), _rule(r"shutdown", "shutdown", default=True)),
     "interface": (
         _rule(r"description (.+)", "description"),
+        _rule(r"mtu 1500", "mtu", default=True),
         _rule(rf"mtu {_N}", "mtu", check=_between(68, 9214, 1)),
         _rule(r"no switchport", "switchport"),
         _rule(r"switchport", "switchport", default=True),

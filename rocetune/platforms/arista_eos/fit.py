@@ -56,7 +56,7 @@ def fit(plan: DevicePlan, facts: Facts) -> DevicePlan:
     for item in plan.ports:
         if id(item.setting) not in fitted:
             inner = _Notes(item.setting.name, dict(item.setting.why))
-            fitted[id(item.setting)] = _setting(item.setting, facts, buffers, inner)
+            fitted[id(item.setting)] = _setting(item.setting, plan, facts, buffers, inner)
             notes.unsupported += inner.unsupported
             notes.assumptions += inner.assumptions
         native = names.interface(item.native or item.port.name)
@@ -72,10 +72,11 @@ def fit(plan: DevicePlan, facts: Facts) -> DevicePlan:
     )
 
 
-def guaranteed_kbps(setting: Setting, facts: Facts) -> Mapping[int, int]:
+def guaranteed_kbps(setting: Setting, facts: Facts, declared: Mapping[str, str]) -> Mapping[int, int]:
     """Bandwidth floor by priority that lets the watchdog watch the queue; empty where none is needed.
 
-    A profile's own number wins, 0 meaning none. Else 100 kbit/s, but on the series where the limit was lifted.
+    A profile's own number wins. Else 100 kbit/s, but not on the series where the limit was lifted, nor where the
+    inventory declares the fact ``watchdog_floor: "off"``.
     """
     found: dict[int, int] = {}
     for name, intent in setting.profile.classes.items():
@@ -84,13 +85,14 @@ def guaranteed_kbps(setting: Setting, facts: Facts) -> Mapping[int, int]:
             continue
         wanted = intent.pfc.watchdog.guaranteed_kbps
         if wanted is None:
-            wanted = 0 if names.watches_all_queues(facts.model) else _WATCHDOG_FLOOR_KBPS
+            free = declared.get("watchdog_floor") == "off" or names.watches_all_queues(facts.model)
+            wanted = 0 if free else _WATCHDOG_FLOOR_KBPS
         if wanted:
             found[entry.priority] = wanted
     return found
 
 
-def _setting(setting: Setting, facts: Facts, buffers: mmu.Buffers, notes: _Notes) -> Setting:
+def _setting(setting: Setting, plan: DevicePlan, facts: Facts, buffers: mmu.Buffers, notes: _Notes) -> Setting:
     qos = setting.qos
     mtu = qos.mtu_bytes
     if mtu is not None and mtu > names.MTU_CEILING:
@@ -99,12 +101,12 @@ def _setting(setting: Setting, facts: Facts, buffers: mmu.Buffers, notes: _Notes
         mtu = names.MTU_CEILING
     if qos.watchdog is not None and any(entry.watchdog for entry in qos.priorities):
         watchdog: Watchdog | None = _watchdog(qos.watchdog, notes)
-        if guaranteed_kbps(setting, facts):
+        if guaranteed_kbps(setting, facts, plan.device.declared):
             notes.assume(
                 "the watchdog is believed to watch only queues with guaranteed bandwidth here, and EOS to take"
                 " 'bandwidth guaranteed' beside 'bandwidth percent'",
-                "after the push look at 'show priority-flow-control status'; guaranteed_kbps: 0 in the profile's"
-                " watchdog leaves the line out",
+                "after the push look at 'show priority-flow-control status'; the fact watchdog_floor: 'off' leaves"
+                " the line out",
             )
     else:
         watchdog = None
@@ -112,7 +114,7 @@ def _setting(setting: Setting, facts: Facts, buffers: mmu.Buffers, notes: _Notes
     if any(p.ecn for p in priorities):
         notes.assume(
             "ECN counters may stay '-' without 'hardware counter feature ecn out' on some platforms",
-            "declare ecn_counter_feature: 'on' for the device to have the line rendered",
+            "the fact ecn_counter_feature: 'on' of the device has the line rendered",
         )
     new = replace(qos, mtu_bytes=mtu, watchdog=watchdog, priorities=priorities, cable_m=None)
     return replace(setting, qos=new, why=notes.why)
@@ -200,7 +202,7 @@ def _device_notes(plan: DevicePlan, facts: Facts, notes: _Notes) -> None:
         mode = device_facts.queue_mode(facts)
         notes.assume(
             f"the queues are called {mode} (usual for {facts.asic or 'an unknown chip'}); the device was not asked",
-            "declare queue_mode, or run against the device",
+            "declare the fact queue_mode, or run against the device",
         )
     if facts.source == "declared" and any(item.setting.qos.mtu_bytes for item in plan.managed):
         notes.assume("the ports are routed (no switchport): a switched port takes no mtu line and is fixed at 9214")

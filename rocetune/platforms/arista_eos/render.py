@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,7 +64,8 @@ class PortLines:
 def render(plan: DevicePlan, facts: Facts, site_templates: Path | None = None) -> Rendered:
     """The configuration of the managed scope; equal plans give equal bytes."""
     settings = {item.setting.name: item.setting for item in plan.managed}
-    profiles = {name: _profile(settings[name], facts) for name in sorted(settings)}
+    floors = {name: fit.guaranteed_kbps(made, facts, plan.device.declared) for name, made in settings.items()}
+    profiles = {name: _profile(settings[name], floors[name]) for name in sorted(settings)}
     ports = [
         _port(item.native, profiles[item.setting.name], item.setting, facts)
         for item in sorted(plan.managed, key=lambda item: _natural(item.native))
@@ -111,8 +112,7 @@ def dscp_map(plan: DevicePlan) -> dict[int, int]:
     return owned
 
 
-def _profile(setting: Setting, facts: Facts) -> QosProfile:
-    floors = fit.guaranteed_kbps(setting, facts)
+def _profile(setting: Setting, floors: Mapping[int, int]) -> QosProfile:
     queues = []
     for entry in setting.qos.priorities:
         if not entry.owned or entry.queue is None:

@@ -7,6 +7,7 @@ name is lent to the driver for the length of one call only, and closing a link n
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import time
@@ -263,7 +264,16 @@ def _refusal(error: Exception, command: str) -> tuple[str, str]:
     match = _FAILED.fullmatch(text, text.find("CLI command"))
     if match is None:
         return command, text
-    return match[2], (match[4] or match[3]).strip()
+    return match[2], _own_words(match[4] or match[3])
+
+
+def _own_words(text: str) -> str:
+    """The device's sentence out of pyeapi's ``errors: ['...']``."""
+    try:
+        found = ast.literal_eval(text.removeprefix("errors: "))
+    except (ValueError, SyntaxError):
+        return text.strip()
+    return "; ".join(map(str, found)) if isinstance(found, list) else text.strip()
 
 
 def _position(error: Exception, count: int) -> int:
