@@ -147,6 +147,7 @@ def open_shell(
     """
     import netmiko
     import paramiko
+    from netmiko.exceptions import NetmikoBaseException
 
     alternative = endpoint.known_hosts or own_keys
     if accept_new and own_keys is not None:
@@ -178,7 +179,14 @@ def open_shell(
         raise Refused(
             device, "login", f"{endpoint.username or 'nobody'} was refused: check user, key or password"
         ) from error
-    except (netmiko.NetmikoTimeoutException, paramiko.SSHException, OSError, EOFError, ValueError) as error:
+    except (
+        netmiko.NetmikoTimeoutException,
+        NetmikoBaseException,
+        paramiko.SSHException,
+        OSError,
+        EOFError,
+        ValueError,
+    ) as error:
         raise Unreachable(device, "connect", _connect_reason(str(error), endpoint)) from error
 
 

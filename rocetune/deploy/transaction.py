@@ -25,6 +25,7 @@ Judge = Callable[[str, Token], Sequence[Finding]]
 
 _REVERT_MIN_S, _REVERT_MAX_S = 60, 600
 _RECONNECT_PAUSE_S = 1.0
+_FRESH_S = 15.0  # a configuration read this recently need not be read again before a write
 
 
 @dataclass(slots=True)
@@ -37,6 +38,16 @@ class Work:
     running: Config
     ownership: Ownership
     role: str | None = None
+    read_at: float = -1e9  # time.monotonic() of the last read of ``running``
+    read_back_s: float = 1.0  # how long that read took
+
+    def read(self, session: Session) -> Config:
+        """Read the device's running configuration and remember when and how long it took."""
+        clock = time.monotonic()
+        running = read_running(session, self.platform, self.facts, self.device)
+        self.read_at = time.monotonic()
+        self.read_back_s = self.read_at - clock
+        return running
 
 
 def revert_after(read_back_s: float) -> int:
@@ -73,13 +84,10 @@ def transact(
 
     try:
         session = fleet.session(work.device)
-        clock = time.monotonic()
-        running = read_running(session, work.platform, work.facts, work.device)
-        revert_in = revert_after(time.monotonic() - clock)
-        moved = _moved(work, running)
-        if moved:
+        if time.monotonic() - work.read_at > _FRESH_S and (moved := _moved(work, work.read(session))):
             return result("failed", f"somebody changed {moved} since the diff was shown; nothing was written")
-        steps = work.platform.steps(changes, running, work.facts)
+        revert_in = revert_after(work.read_back_s)
+        steps = work.platform.steps(changes, work.running, work.facts)
         journal.intent(token, changes, revert_in)
         session.stage(token, steps, work.facts)
     except Unreachable as error:
@@ -103,7 +111,7 @@ def _verify(
     while True:
         try:
             session = fleet.session(work.device)
-            running = read_running(session, work.platform, work.facts, work.device)
+            running = work.read(session)
             absent = missing(running, changes)
             if absent:
                 return _undo(fleet, work, token, deadline, f"read back differs: {_describe(absent)}")
