@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from rocetune.lab import clock, keys, overlay
 from rocetune.lab.device import Fault
@@ -233,11 +234,15 @@ def _last_lines(path: Path, count: int = 5) -> str:
     return " | ".join(lines[-count:]) or f"nothing in {path}"
 
 
+def _view(table: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    return MappingProxyType(dict(table))
+
+
 class _Pickler(pickle.Pickler):
     """Also takes read-only mapping views, which a plan may hold."""
 
     dispatch_table = copyreg.dispatch_table.copy()
-    dispatch_table[MappingProxyType] = lambda view: (MappingProxyType, (dict(view),))
+    dispatch_table[MappingProxyType] = lambda view: (_view, (dict(view),))
 
 
 def _pickled(content: object) -> bytes:

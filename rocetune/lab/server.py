@@ -32,9 +32,8 @@ _ROOTED = re.compile(
 )
 _TOOL_PATH = re.compile(r"(?<![\w./})$-])/(?:usr/)?s?bin/(?=[A-Za-z_])")
 _PLAIN = re.compile(r"[\w./@+:-]+", re.ASCII)
-_COUNTERS = re.compile(r"counters|ethtool|rdma|dcb|inspect|statistic")
-_SMALL_SCRIPT_BYTES = 4096  # a larger one on stdin is the product's own, whose mode stands in the command
-_SCRIPT = "rocetune-host.sh"
+_COUNTERS = re.compile(r"counters|ethtool|rdma |dcb|inspect|statistic")
+_TAIL_BYTES = 8192  # of a script on stdin: a long one ends with the lines that call its functions
 _LIMIT_S = 300.0
 
 
@@ -134,8 +133,8 @@ class ServerEmulator(Emulator):
         if fault.name not in self.FAULTS:
             raise ValueError(f"a server knows no fault {fault.name!r}: it knows {', '.join(self.FAULTS)}")
         if fault.name == "lldpad":
-            (self.home / "running" / "lldpad").touch()
-            return "lldpad runs"
+            self._shell("systemctl enable --now lldpad", b"")
+            return "lldpad runs and starts at boot"
         if fault.name == "lost_at_reboot":
             self._forget()
             self.reboot()
@@ -155,7 +154,7 @@ class ServerEmulator(Emulator):
     def clear(self, fault: Fault) -> None:
         self._prepare()
         if fault.name == "lldpad":
-            (self.home / "running" / "lldpad").unlink(missing_ok=True)
+            self._shell("systemctl disable --now lldpad", b"")
         elif fault.name == "storm":
             self._meter.publish()
 
@@ -273,8 +272,12 @@ class ServerEmulator(Emulator):
             fields = dict(token.split("=", 1) for token in unit.read_text().split())
             pid = int(fields.get("pid") or 0)
             if pid > 1 and fields.get("active") == "running":
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    if os.getpgid(pid) == pid:
+                # A number kept from an earlier life may be anybody's by now: the environment tells.
+                with contextlib.suppress(OSError):
+                    mine = f"ROCETUNE_LAB={self.home}".encode() in Path(f"/proc/{pid}/environ").read_bytes().split(
+                        b"\0"
+                    )
+                    if mine and os.getpgid(pid) == pid:
                         os.killpg(pid, signal.SIGKILL)
 
     def _settle(self) -> None:
@@ -359,9 +362,7 @@ class ServerEmulator(Emulator):
         if "ROCETUNE_ROOT" in command:
             return command
         root = str(self.root) if _PLAIN.fullmatch(str(self.root)) else "${ROCETUNE_ROOT}"
-        # Paths among the arguments of the product's own script are its own to prefix.
-        head, script, tail = command.partition(_SCRIPT)
-        return _ROOTED.sub(lambda _: root + "/", _TOOL_PATH.sub("", head)) + script + tail
+        return _ROOTED.sub(lambda _: root + "/", _TOOL_PATH.sub("", command))
 
     def _guarded(self) -> Mapping[Path, bytes]:
         """Files that the fault refuse_line protects, with their content."""
@@ -389,7 +390,7 @@ class ServerEmulator(Emulator):
 
 
 def _asked(command: str, stdin: bytes) -> str:
-    return command if len(stdin) > _SMALL_SCRIPT_BYTES else command + stdin.decode("utf-8", "replace")
+    return command + stdin[-_TAIL_BYTES:].decode("utf-8", "replace").rpartition("_driver() {")[2]
 
 
 def _text(data: bytes) -> str:

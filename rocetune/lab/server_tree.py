@@ -162,6 +162,9 @@ class Tree:
             "etc/os-release": 'NAME="Ubuntu"\nVERSION_ID="22.04"\nID=ubuntu\nPRETTY_NAME="Ubuntu 22.04 LTS (emulated)"',
             # Somebody else's file: it must survive whatever rocetune does.
             "etc/modprobe.d/site-mlx5.conf": "options mlx5_core prof_sel=2",
+            # Installed and not enabled, as on many distributions.
+            "usr/lib/systemd/system/lldpad.service": "[Unit]\nDescription=Link Layer Discovery Protocol Agent Daemon.\n"
+            "[Service]\nType=simple\nExecStart=/usr/sbin/lldpad -t\n[Install]\nWantedBy=multi-user.target",
             "etc/rdma/modules/rdma.conf": "rdma_cm" if self._rdma_cm else "# empty",
         }
 
@@ -169,6 +172,9 @@ class Tree:
         conf = {"arp_ignore": "0", "arp_announce": "0", "rp_filter": "2"}
         return {
             "proc/version": "Linux version 5.15.0-113-generic (emulated)",
+            "proc/sys/kernel/osrelease": "5.15.0-113-generic",
+            "proc/sys/kernel/hostname": self._name,
+            "proc/1/comm": "systemd",
             "proc/cmdline": "BOOT_IMAGE=/vmlinuz root=/dev/sda1 ro",
             "proc/uptime": "0.00 0.00",
             "proc/sys/net/ipv4/tcp_ecn": "2",

@@ -30,11 +30,10 @@ CALLED = (
 )
 # fmt: off
 _COREUTILS = (
-    "basename", "chmod", "cp", "dirname", "grep", "head", "id", "ls", "mkdir", "mktemp", "mv", "rm", "sed", "sh", "sort",
-    "tail", "test", "touch", "tr", "true", "wc",
+    "basename", "chmod", "cp", "dirname", "grep", "head", "id", "ls", "mkdir", "mktemp", "mv", "rm", "sed", "sh",
+    "sort", "tail", "test", "touch", "tr", "true", "wc",
 )
 # fmt: on
-)
 _ASK = """\
 printf '%s\\0' "$#" "${0##*/}" "${ROCETUNE_LAB_ROOT:-0}" "$@" >"$ROCETUNE_LAB/request"
 read -r status <"$ROCETUNE_LAB/reply"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 Fields = dict[str, str]
@@ -77,6 +77,17 @@ def indexes(text: str) -> tuple[int, ...]:
         return (int(text),)
     match = _RANGE.fullmatch(text)
     return tuple(range(int(match[1]), int(match[2]) + 1)) if match else ()
+
+
+def spans(numbers: Iterable[int]) -> tuple[str, ...]:
+    """Indexes as key parts, neighbours joined: 3, 4, 6 become ``3-4`` and ``6``, as the switch writes them."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return tuple(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
 def expanded(entries: Mapping[str, Fields]) -> Iterator[tuple[str, int, str, Fields]]:

@@ -78,6 +78,8 @@ def script(acts: Sequence[Act], token: str, *, undo: bool) -> str:
             lines.append("unset_fields " + _words(act.names))
         elif act.kind == "stop":
             lines.append("stop_watchdog " + _words(act.names))
+        elif act.kind == "settle":
+            lines.append("sleep 5")
         elif act.kind == "gone":
             lines.append("gone " + _words(act.names))
         else:

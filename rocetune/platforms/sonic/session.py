@@ -204,7 +204,7 @@ class SonicSession:
             '[ -d "$d" ] || exit 0',
             *_only_ours(token),
             'if [ -e "$d/armed" ] && [ ! -e "$d/undone" ]; then',
-            '    sudo -n sh "$d/undo.sh" </dev/null || { echo "the undo script failed; its timer stays armed" >&2; exit 1; }',
+            '    sudo -n sh "$d/undo.sh" </dev/null || { echo "the undo failed; its timer stays armed" >&2; exit 1; }',
             "fi",
             f"sudo -n systemctl stop {UNIT}.timer >/dev/null 2>&1",
             f"sudo -n config delete-checkpoint {token.name} >/dev/null 2>&1",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from rocetune.model.change import Change, Config, Key, Step
 from rocetune.model.facts import Facts
+from rocetune.platforms.sonic import groups
 from rocetune.platforms.sonic.database import Database, copy, dump
 from rocetune.platforms.sonic.parse import AUTO
 from rocetune.platforms.sonic.render import own_profile
@@ -25,7 +26,7 @@ def steps(changes: Sequence[Change], running: Config, facts: Facts) -> tuple[Ste
     # of ours beside that would claim the same index twice.
     before, after = database(running, target, facts), database(target, target, facts)
     keys = tuple(change.key for change in changes)
-    return tuple(_step(act, before, keys) for act in transition(before, after))
+    return tuple(_step(act, before, keys) for act in transition(before, after, complete=False))
 
 
 def database(config: Config, cables: Config, facts: Facts) -> Database:
@@ -101,4 +102,5 @@ def target(live: Database, planned: Sequence[Step]) -> Database:
         content = result.get(name, {})
         for key in [key for key, fields in content.items() if not fields]:
             del content[key]
+    groups.as_switch_writes(live, result)
     return result

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from rocetune.platforms.sonic import groups
 from rocetune.platforms.sonic.database import AUTO_PROFILE, RANGED, Database, Fields, copy, expanded, indexes, natural
 from rocetune.platforms.sonic.owned import OBJECTS, PFC_FIELDS
 
@@ -29,17 +30,20 @@ class Act:
 
     ``load``: a partial CONFIG_DB. ``unset``: fields to remove (``names`` = entry, fields...), which a load cannot do.
     ``stop``: watchdogs of ports. ``gone``: keys that APPL_DB must let go of. ``have``: profiles that the switch must
-    have made itself.
+    have made itself. ``settle``: time for the switch's own daemons.
     """
 
-    kind: Literal["load", "unset", "stop", "gone", "have"]
+    kind: Literal["load", "unset", "stop", "gone", "have", "settle"]
     load: Load = field(default_factory=dict)
     names: tuple[str, ...] = ()
     note: str = ""
 
 
-def transition(before: Database, after: Database) -> tuple[Act, ...]:
-    """Actions that turn ``before`` into ``after`` in the tables rocetune may write."""
+def transition(before: Database, after: Database, *, complete: bool = True) -> tuple[Act, ...]:
+    """Actions that turn ``before`` into ``after`` in the tables rocetune may write.
+
+    ``complete`` False: the databases hold owned keys only, so nothing is said about what the switch writes itself.
+    """
     acts: list[Act] = []
     _write(acts, OBJECTS, before, after, "objects first: nothing uses a new one yet, a used one is edited in place")
     stopped = _stopped(before, after)
@@ -57,8 +61,11 @@ def transition(before: Database, after: Database) -> tuple[Act, ...]:
         ]
         if keys:
             acts.append(Act("gone", names=tuple(keys), note="adding too early would leave the null profile behind"))
-    _write(acts, BINDINGS, before, after, "bindings: config load, no port bounce", touch=_untold(before, after))
-    made = _own_profiles(before, after)
+    touch = _untold(before, after) if complete else {}
+    _rebind(touch, gone, after)
+    _write(acts, BINDINGS, before, after, "bindings: config load, no port bounce", touch=touch)
+    acts += _override(before, after) if complete else []
+    made = _own_profiles(before, after) if complete else []
     if made:
         acts.append(Act("have", names=tuple(made), note="the switch writes its own headroom profiles"))
     rest = _deleted(OBJECTS, before, after)
@@ -89,7 +96,8 @@ def _write(
                 unset.append(Act("unset", names=(f"{table}|{key}", *lost), note="a load cannot remove a single field"))
     for table, entries in (touch or {}).items():
         for key, again in entries.items():
-            load.setdefault(table, {})[key] = {**(again or {}), **(load[table].get(key) or {})}
+            entry = load.setdefault(table, {})
+            entry[key] = {**(again or {}), **(entry.get(key) or {})}
     if load:
         acts.append(Act("load", load=load, note=note))
     acts += unset
@@ -159,6 +167,31 @@ def _pfc(database: Database, port: str) -> list[str]:
 def _touched(before: Database, after: Database, port: str, profile: str) -> bool:
     moved = before.get("BUFFER_PG", {}) != after.get("BUFFER_PG", {}) or _pfc(before, port) != _pfc(after, port)
     return moved and profile not in before.get("BUFFER_PROFILE", {})
+
+
+def _rebind(touch: Load, gone: Load, after: Database) -> None:
+    """A deleted key takes the binding of every index it covered: whatever still claims one is written again."""
+    for table, entries in gone.items():
+        lost = {(key.rpartition("|")[0], index) for key in entries for index in indexes(key.rpartition("|")[2])}
+        for owner, index, key, fields in expanded(after.get(table, {})):
+            if (owner, index) in lost:
+                touch.setdefault(table, {})[key] = dict(fields)
+
+
+def _override(before: Database, after: Database) -> list[Act]:
+    """A fixed headroom is bound again after the buffer manager wrote its own over it."""
+    ports = groups.overridden(before, after)
+    if not ports:
+        return []
+    held = after.get("BUFFER_PG", {})
+    again: Load = {"BUFFER_PG": {key: dict(held[key]) for key in natural(held) if key.split("|")[0] in ports}}
+    foreign = [key for keys in ports.values() for key in keys if key not in held]
+    acts = [Act("settle", note="the buffer manager answers a PFC change with its own profile")]
+    if foreign:
+        drop: Load = {"BUFFER_PG": dict.fromkeys(foreign)}
+        acts.append(Act("load", load=drop, note="its range would claim our indexes a second time"))
+        acts.append(Act("gone", names=tuple(f"BUFFER_PG_TABLE:{key.replace('|', ':')}" for key in foreign)))
+    return [*acts, Act("load", load=again, note="the profile's fixed headroom over the switch's own")]
 
 
 def _untold(before: Database, after: Database) -> Load:
