@@ -77,17 +77,8 @@ class EosEmulator(Emulator):
         return done
 
     def tick(self) -> None:
-        """Fire due timers; remember since when a neighbour storms."""
-        now = self.device.now()
-        changed = self._store.expire(now)
-        for port in self._names:
-            mark, storming = f"storm {port}", self._peer_storms(port)
-            if storming and mark not in self._store.marks:
-                self._store.marks[mark] = now
-                changed = True
-            elif not storming and self._store.marks.pop(mark, None) is not None:
-                changed = True
-        if changed:
+        """Fire due timers."""
+        if self._store.expire(self.device.now()):
             self._store.save()
 
     def inject(self, fault: Fault) -> str:
@@ -210,14 +201,22 @@ class EosEmulator(Emulator):
             ports=self._ports,
             up=up,
             peer=peer,
-            storm_since=lambda port: self._store.marks.get(f"storm {port}"),
+            storm_since=self._storm_since,
             peer_counters=peer_counters,
             now=self.device.now(),
             unicast=self._hardware.unicast,
         )
 
+    def _storm_since(self, port: str) -> float | None:
+        """When this switch first saw that the neighbour storms; a neighbour is looked at only when asked."""
+        mark = f"storm {port}"
+        if not self._peer_storms(port):
+            self._store.marks.pop(mark, None)
+            return None
+        return self._store.marks.setdefault(mark, self.device.now())
+
     def _peer_storms(self, port: str) -> bool:
-        end = self.device.neighborhood.peer(self.device.name, self._names[port])
+        end = self.device.neighborhood.peer(self.device.name, self._names.get(port, port))
         other = self.device.neighborhood.emulator(end[0]) if end else None
         if other is None or end is None:
             return False

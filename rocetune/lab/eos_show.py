@@ -43,8 +43,8 @@ class View:
 
     def storm_s(self, port: str) -> float | None:
         """Seconds that a storm has lasted on a port that listens to pause frames."""
-        since = self.storm_since(port)
-        return None if since is None or not self.lossless(port) else max(0.0, self.now - since)
+        since = self.storm_since(port) if self.lossless(port) else None
+        return None if since is None else max(0.0, self.now - since)
 
     def routed(self, port: str) -> bool:
         """Whether the port is routed."""
@@ -106,12 +106,15 @@ def pfc_counters(view: View) -> dict[str, Any]:
     """``show priority-flow-control counters`` (revision 3)."""
     found = {}
     for port in _ethernet(view):
+        if not view.lossless(port):
+            found[port] = {"rxFrames": 0, "txFrames": 0}
+            continue
         seen = view.peer_counters(port)
         received = sum(count for name, count in seen.items() if name == "pfc_tx" or name.startswith("pfc_tx."))
         storm = view.storm_s(port)
         if storm is not None:
             received = max(received, int(storm * STORM_FRAMES_PER_S))
-        found[port] = {"rxFrames": received if view.lossless(port) else 0, "txFrames": 0}
+        found[port] = {"rxFrames": received, "txFrames": 0}
     return {"interfaceCounters": found}
 
 

@@ -255,7 +255,7 @@ def test_storm_of_the_neighbour_shows_in_counters(bench: Bench) -> None:
     )
     lossless(bench, "priority-flow-control pause watchdog")
     bench.cables.others["gpu01"] = peer
-    bench.json("show version")
+    bench.json("show priority-flow-control counters")
     bench.time += 2
     pfc, events = bench.json("show priority-flow-control counters", "show priority-flow-control counters watchdog")
     assert pfc["interfaceCounters"]["Ethernet1/1"]["rxFrames"] > 0
@@ -267,7 +267,7 @@ def test_without_a_watchdog_a_storm_leaves_no_event(bench: Bench) -> None:
     peer = SimpleNamespace(device=SimpleNamespace(faults=lambda: (Fault("storm"),)), counters=lambda port: {})
     lossless(bench)
     bench.cables.others["gpu01"] = peer
-    bench.json("show version")
+    bench.json("show priority-flow-control counters")
     bench.time += 2
     assert bench.json("show priority-flow-control counters watchdog")[0]["interfaces"] == {}
 
