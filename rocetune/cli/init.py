@@ -9,16 +9,17 @@ import click
 from rocetune.cli.options import settings, shared
 
 
-@click.command(help="Start a site in DIR (default: here) from the sample rack. Nothing is overwritten.")
+@click.command(help="Start a site in DIR (default: here) from the sample rack. Overwrites nothing.")
+@click.option("--force", is_flag=True, help="Overwrite files that are there.")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), metavar="[DIR]", required=False)
 @shared
-def command(folder: Path | None) -> None:
+def command(folder: Path | None, force: bool) -> None:
     """Copy profiles, a sample inventory and rocetune.yaml."""
-    from rocetune.app.scaffold import scaffold
+    from rocetune.site.scaffold import init
 
     shared_options = settings()
     root = folder or shared_options.site
-    for path in scaffold(root):
+    for path in init(root, force):
         click.echo(path)
     shared_options.site = root
     click.echo("Edit inventory/ and rocetune.yaml to describe your rack.")

@@ -264,3 +264,16 @@ def test_schemas_are_printed_for_every_kind() -> None:
         done = _run("schema", kind)
         assert done.exit_code == 0, done.output
         assert "$schema" in json.loads(done.stdout)
+
+
+def test_init_makes_a_valid_site_and_overwrites_nothing(tmp_path: Path) -> None:
+    root = tmp_path / "site"
+    done = _run("init", str(root))
+    assert done.exit_code == 0, done.output
+    assert f"rocetune --site {root} validate" in done.output
+    assert (root / "schemas" / "profile.schema.json").is_file()
+    assert _run("--site", str(root), "validate").exit_code == 0
+    (root / "rocetune.yaml").write_text("networks: {}\n")
+    done = _run("init", str(root))
+    assert done.exit_code == 2 and "is there already" in done.output
+    assert (root / "rocetune.yaml").read_text() == "networks: {}\n"

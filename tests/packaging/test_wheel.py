@@ -11,7 +11,7 @@ import rocetune
 from rocetune import resources
 
 ROOT = Path(__file__).resolve().parents[2]
-SHIPPED = ("templates", "profiles", "inventory")
+SHIPPED = ("templates", "profiles", "inventory", "schemas")
 
 
 @pytest.fixture(scope="module")
