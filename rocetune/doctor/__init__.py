@@ -14,11 +14,16 @@ key                            value
 ``big_red_switch``             ``on`` or ``off`` (SONiC)
 ``wred_green_enable``          ``on`` or ``off`` for the whole device, or ``wred_green_enable.<port>.<priority>``
 ``headroom_rejected``          the device's own line, ``""`` when its log was read and holds none (SONiC)
+``stormed``                    ``port:queue`` of the queues that are stormed now, blank-separated; once it is known, a
+                               queue without watchdog counters has had no event (SONiC lists only the others)
 ``nccl_ib_tc``                 traffic class byte that jobs inherit on the server, ``""`` = unset
 ``ucx_tc`` ``nvshmem_tc``      the same for UCX, NVSHMEM (IBGDA),
-``nccl_gin_tc`` ``mori_tc``    NCCL device-initiated traffic and mori
+``nccl_gin_ib_tc``             NCCL device-initiated traffic,
+``mori_tc``                    and mori
+``device_initiated``           which of ``gin``, ``nvshmem``, ``mori`` jobs use, blank-separated
 ``nccl_ib_gid_index``          the pinned index, ``""`` = NCCL chooses
-``gids.<port>``                blank-separated ``index:version[:family]``, as in ``1:v2:link-local 3:v2:ipv4``
+``gids.<port>``                ``index type gid``, joined by ``"; "``, as the kernel words them:
+                               ``3 RoCE v2 0000:0000:0000:0000:0000:ffff:c000:0201``
 ``lldp_neighbors.<port>``      number of LLDP neighbours seen on the port
 ``dcbx_willing.<port>``        ``on`` or ``off``
 ``pfc_admin.<port>``           ``on``, ``off`` or ``auto`` where the device tells configuration from operation

@@ -80,9 +80,10 @@ class Place:
         """The observed leaf, None when it is unknown."""
         return leaf(self.seen, path)
 
-    def setting(self, name: str) -> str | None:
-        """A device-level observation that concerns this port."""
-        return self.state.settings.get(f"{name}.{self.native}")
+    def setting(self, name: str, priority: int | None = None) -> str | None:
+        """A device-level observation that concerns this port, or one priority of it."""
+        tail = "" if priority is None else f".{priority}"
+        return self.state.settings.get(f"{name}.{self.native}{tail}")
 
     def rdma(self) -> tuple[PriorityQos, ...]:
         """Planned classes of ours that carry RDMA: lossless ones, and ECN-only ones of a lossy profile."""
@@ -98,6 +99,13 @@ class Place:
         if not self.is_server or intent is None or intent.ecn == "off":
             return False
         return intent.ecn is not None or intent.lossless
+
+    def markers(self, entry: PriorityQos) -> tuple[str, ...]:
+        """Who puts the DSCP of this class into packets; unstated, rdma_cm alone (as the planner has it)."""
+        intent = self.item.setting.profile.classes.get(entry.name or "")
+        if intent is None:
+            return ()
+        return intent.marking.by if intent.marking is not None else ("rdma_cm",)
 
     def paused(self) -> tuple[PriorityQos, ...]:
         """Planned classes of ours with PFC."""

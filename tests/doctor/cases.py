@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from rocetune.model.change import Change, Comparison, Impact, Phase
-from tests.doctor.rack import GIGABYTE, Rack
+from tests.doctor.rack import GIGABYTE, GLOBAL, LOCAL, Rack
 
 Spoil = Callable[[Rack], object]
 
@@ -136,6 +136,13 @@ FAILS = (
     Case("ECN-004", seen(*S0, *P3, "alpha", to=1 / 64), *S0, 3),
     Case("ECN-009", setting("leaf2", "wred_green_enable", "off"), "leaf2", None, None, "error"),
     Case("ECN-009", setting("leaf2", "wred_green_enable.Ethernet0.3", "off"), *S0, 3, "error"),
+    Case(
+        "ECN-009",  # no flag handed over: thresholds are bound and nothing is marked
+        both(setting("leaf2", "wred_green_enable", None), seen(*S8, *P3, "ecn", to=False)),
+        *S8,
+        3,
+        "error",
+    ),
     Case("ECN-011", seen(*G1R0, "host", "roce_tos", to=104), *G1R0, None, "error"),
     Case("ECN-011", seen(*G1R0, "host", "traffic_class", to=104), *G1R0, None, "error"),
     Case("ECN-011", setting("gpu01", "nccl_ib_tc", "104"), "gpu01", None, None, "error"),
@@ -163,7 +170,7 @@ FAILS = (
     ),
     Case(
         "APP-004",
-        both(GIN, setting("gpu01", "nccl_gin_tc", ""), setting("gpu01", "nccl_ib_tc", "")),
+        both(GIN, setting("gpu01", "nccl_gin_ib_tc", ""), setting("gpu01", "nccl_ib_tc", "")),
         "gpu01",
         None,
         None,
@@ -171,7 +178,13 @@ FAILS = (
     ),
     Case("APP-006", ON_ZERO, *G2R1, 3, "critical"),
     Case("GID-001", seen(*G1R0, "host", "roce_mode", to="v1"), *G1R0, None, "error"),
-    Case("GID-001", setting("gpu01", "gids.ens11np0", "0:v1:link-local 2:v1:ipv4"), *G1R0, None, "error"),
+    Case(
+        "GID-001",
+        setting("gpu01", "gids.ens11np0", f"0 IB/RoCE v1 {LOCAL}; 2 IB/RoCE v1 {GLOBAL}"),
+        *G1R0,
+        None,
+        "error",
+    ),
     Case("MTU-001", seen(*G1R0, "host", "active_mtu_bytes", to=1024), *G1R0, None, "warning"),
     Case("MTU-001", seen(*G1R0, "mtu_bytes", to=4196), *G1R0, None, "warning"),
     Case("MTU-002", seen(*E1, "mtu_bytes", to=1500), *E1, None, "critical"),
@@ -278,7 +291,7 @@ UNKNOWN = (
     Case("ECN-001", seen(*S8, *P3, "ecn", to=None), *S8, 3),
     Case("ECN-003", seen(*E1, *P3, "kmax_bytes", to=None), *E1, 3),
     Case("ECN-004", seen(*S0, *P3, "alpha", to=None), *S0, 3),
-    Case("ECN-009", setting("leaf2", "wred_green_enable", None), "leaf2"),
+    Case("ECN-009", both(setting("leaf2", "wred_green_enable", None), seen(*S0, *P3, "ecn", to=None)), *S0, 3),
     Case("ECN-011", seen(*G1R0, "host", "roce_tos", to=None), *G1R0),
     Case("CC-001", seen(*G1R0, "host", "np_priorities", to=None), *G1R0, 3),
     Case("CC-002", seen(*G1R0, "host", "rp_priorities", to=None), *G1R0, 3),
@@ -309,7 +322,11 @@ UNKNOWN = (
     Case("BUF-001", seen(*S0, *P3, "headroom_bytes", to=None), *S0, 3),
     Case("BUF-002", seen(*S0, *P3, "headroom_bytes", to=None), *S0, 3),
     Case("BUF-004", seen(*S0, "cable_m", to=None), *S0),
-    Case("BUF-006", setting("leaf2", "headroom_rejected", None), "leaf2"),
+    Case(
+        "BUF-006",
+        both(setting("leaf2", "headroom_rejected", None), seen(*S0, *P3, "headroom_bytes", to=None)),
+        "leaf2",
+    ),
     Case("WD-001", seen(*E2, *P3, "watchdog", to=None), *E2, 3),
     Case("WD-002", seen(*E2, *P3, "watchdog", to=None), *E2, 3),
     Case("WD-003", seen(*S0, "watchdog", "detect_ms", to=None), *S0),
@@ -350,8 +367,9 @@ UNKNOWN = (
     Case("CTR-001", grows(*E1, queue_drops__3=None, pg_drops__3=None), *E1, 3),
     Case("CTR-001", grows(*E1, queue_drops__3=-5, pg_drops__3=-5), *E1, 3),
     Case("CTR-002", grows(*G1R0, rx_discards=None, rx_discards__3=None), *G1R0, 3),
-    Case("CTR-003", grows(*E1, ecn_marked__3=None), *E1, 3),
-    Case("CTR-003", grows(*E1, tx_packets__3=None), *E1, 3),
+    Case("CTR-003", grows(*UP, ecn_marked__3=None), *UP, 3),
+    Case("CTR-003", grows(*UP, tx_packets__3=None), *UP, 3),
+    Case("CTR-003", both(grows(*E1, ecn_marked__3=None), grows(*G1R0, ecn_marked_roce=None)), *E1, 3),
     Case(
         "CTR-004",
         both(

@@ -82,12 +82,14 @@ SERVER = PortQos(
 )  # fmt: skip
 SWITCH_SETTINGS = {"startup": "equal"}
 SONIC_SETTINGS = {"big_red_switch": "off", "wred_green_enable": "on", "headroom_rejected": ""}
+LOCAL, GLOBAL = "fe80:0000:0000:0000:0ac0:ebff:fe12:3456", "0000:0000:0000:0000:0000:ffff:c000:0201"
+GIDS = f"0 IB/RoCE v1 {LOCAL}; 1 RoCE v2 {LOCAL}; 2 IB/RoCE v1 {GLOBAL}; 3 RoCE v2 {GLOBAL}"
 SERVER_SETTINGS = {
     "lldpad": "absent",
     "persistence": "installed",
     "nccl_ib_tc": "106",
     "nccl_ib_gid_index": "",
-    **{f"gids.{netdev}": "0:v1:link-local 1:v2:link-local 2:v1:ipv4 3:v2:ipv4" for netdev in NETDEVS.values()},
+    **{f"gids.{netdev}": GIDS for netdev in NETDEVS.values()},
 }
 GIGABYTE = 1_000_000_000
 SWITCH_COUNTERS = {  # name -> (first, last)

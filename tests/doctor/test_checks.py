@@ -11,7 +11,7 @@ from rocetune.doctor.verdicts import registered
 from rocetune.model.change import Comparison
 from rocetune.model.profile import Marking
 from tests.doctor.cases import FAILS, GIN, ON_ZERO, UNKNOWN, Case
-from tests.doctor.rack import GIGABYTE, PROFILE, Rack, empty, healthy
+from tests.doctor.rack import GIGABYTE, GLOBAL, LOCAL, PROFILE, Rack, empty, healthy
 
 # Verdicts that cannot be: what is unknown there is another check's to say.
 NEVER_FAILS = {"FW-007"}
@@ -151,7 +151,7 @@ class TestGid:
         for server in ("gpu01", "gpu02"):
             pinned.setting(server, "nccl_ib_gid_index", "3")
         assert pinned.judge("GID-001", "GID-002").findings == ()
-        pinned.setting("gpu02", "gids.ens12np0", "3:v2:link-local 5:v2:ipv4")
+        pinned.setting("gpu02", "gids.ens12np0", f"3 RoCE v2 {LOCAL}; 5 RoCE v2 {GLOBAL}")
         finding = pinned.finding("GID-002")
         assert (finding.device, finding.port, finding.severity) == ("gpu02", "rail1", "error")
 
@@ -198,6 +198,44 @@ class TestNotJudged:
         auto.planned("leaf1", "Ethernet1/1", ("watchdog", "poll_ms"), None)
         auto.seen("leaf1", "Ethernet1/1", ("watchdog", "poll_ms"), None)
         assert auto.judge("WD-003").findings == ()
+
+
+class TestOtherEvidence:
+    """Where the named evidence is not there and another proves the same."""
+
+    def test_marks_of_a_switch_without_counters_are_judged_at_its_servers(self) -> None:
+        quiet = rack().counter("leaf1", "Ethernet1/1", "ecn_marked.3", None)
+        assert quiet.judge("CTR-003").findings == ()
+        quiet.counter("gpu01", "rail0", "ecn_marked_roce", 9_000)
+        assert [(item.device, item.port) for item in quiet.judge("CTR-003").findings] == [("gpu01", "rail0")]
+
+    def test_headroom_on_every_port_was_not_refused(self) -> None:
+        silent = rack().setting("leaf2", "headroom_rejected", None)
+        assert silent.judge("BUF-006").findings == () and silent.judge("BUF-006").passed == 1
+
+    def test_queues_that_the_watchdog_does_not_list_had_no_event(self) -> None:
+        """SONiC prints only queues with events; the list of stormed queues says that it was asked."""
+        sonic = rack().setting("leaf2", "stormed", "")
+        for port in ("Ethernet0", "Ethernet8", "Ethernet248"):
+            for name in ("watchdog_storms.3", "watchdog_restored.3"):
+                sonic.counter("leaf2", port, name, None)
+        assert sonic.judge("STM-007").findings == ()
+        sonic.setting("leaf2", "stormed", "Ethernet8:3")
+        assert sonic.finding("STM-007").port == "Ethernet8"
+
+    def test_first_storm_of_a_queue_that_was_not_listed_before(self) -> None:
+        sonic = rack().setting("leaf2", "stormed", "")
+        first, last = sonic.states["leaf2"].samples
+        before = {name: value for name, value in first.counters["Ethernet0"].items() if "watchdog" not in name}
+        after = {**last.counters["Ethernet0"], "watchdog_storms.3": 1, "watchdog_restored.3": 1}
+        sonic.states["leaf2"] = replace(
+            sonic.states["leaf2"],
+            samples=(
+                replace(first, counters={**first.counters, "Ethernet0": before}),
+                replace(last, counters={**last.counters, "Ethernet0": after}),
+            ),
+        )
+        assert sonic.finding("STM-007").port == "Ethernet0"
 
 
 class TestThresholds:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocetune.doctor.case import Case
+from rocetune.doctor.case import Case, Place
 from rocetune.doctor.verdicts import Result, at, check, on, show
 
 
@@ -73,15 +73,25 @@ def cable(case: Case) -> Iterator[Result]:
 
 @check("BUF-006")
 def refused(case: Case) -> Iterator[Result]:
-    """The device did not refuse a headroom request."""
+    """The device did not refuse a headroom request: by its log, or by the headroom that every port has."""
     for plan, state, places in case.devices("switch"):
         if plan.device.platform != "sonic" or not any(place.paused() for place in places):
             continue
         line = state.settings.get("headroom_rejected")
-        yield on(
-            state,
-            None if line is None else line == "",
-            "headroom_rejected",
-            expected="no refusal in the device's log",
-            observed="not observed" if line is None else (line or "none"),
-        )
+        if line is not None:
+            ok: bool | None = line == ""
+            observed = line or "no refusal in the log"
+        else:
+            ok = True if all(_has_planned(place) for place in places) else None
+            observed = "every lossless port has its planned headroom" if ok else "not observed"
+        expected = "no headroom request refused"
+        yield on(state, ok, "headroom_rejected", expected=expected, observed=observed)
+
+
+def _has_planned(place: Place) -> bool:
+    """Every lossless priority shows at least the headroom that the plan has a number for."""
+    for entry in place.paused():
+        value = place.value(("priorities", entry.priority, "headroom_bytes"))
+        if value is None or entry.headroom_bytes is None or value < entry.headroom_bytes:
+            return False
+    return True

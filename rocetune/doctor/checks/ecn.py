@@ -57,33 +57,21 @@ def before_pfc(case: Case) -> Iterator[Result]:
 
 @check("ECN-009")
 def green_packets(case: Case) -> Iterator[Result]:
-    """The WRED profile covers green packets."""
+    """The WRED profile covers green packets.
+
+    Where no flag is handed over, the effect tells: a bound profile with thresholds that marks nothing.
+    """
     for plan, state, places in case.devices("switch"):
         queues = [(place, entry) for place in places for entry in _marked(place)]
-        listed = False
+        flag = state.settings.get("wred_green_enable")
+        if not queues or plan.device.platform != "sonic":
+            continue
+        if flag is not None:
+            ok = flag == "on"
+            yield on(state, ok, "wred_green_enable", want="on", expected="wred_green_enable on", observed=flag)
         for place, entry in queues:
-            value = state.settings.get(f"wred_green_enable.{place.native}.{entry.priority}")
-            if value is not None:
-                listed = True
-                yield at(
-                    place,
-                    value == "on",
-                    ("priorities", entry.priority, "ecn"),
-                    priority=entry.priority,
-                    want=True,
-                    expected="wred_green_enable on",
-                    observed=value,
-                )
-        if queues and not listed and plan.device.platform == "sonic":
-            value = state.settings.get("wred_green_enable")
-            yield on(
-                state,
-                None if value is None else value == "on",
-                "wred_green_enable",
-                want="on",
-                expected="wred_green_enable on",
-                observed=value or "not observed",
-            )
+            if flag is None or place.setting("wred_green_enable", entry.priority) is not None:
+                yield from _green(place, entry)
 
 
 @check("ECN-011")
@@ -99,6 +87,23 @@ def capable(case: Case) -> Iterator[Result]:
         if using and wanted.isdigit() and int(wanted) & 3 and value.isdigit():
             ok = bool(int(value) & 3)
             yield on(state, ok, "nccl_ib_tc", want=wanted, expected="ECT(0)", observed=tos(int(value)))
+
+
+def _green(place: Place, entry: PriorityQos) -> Iterator[Result]:
+    flag = place.setting("wred_green_enable", entry.priority)
+    marks = place.value(("priorities", entry.priority, "ecn"))
+    if flag is None and marks is False and None in _thresholds(place, entry):
+        return  # no profile is bound: ECN-001 speaks
+    ok = marks if flag is None else flag == "on"
+    yield at(
+        place,
+        ok,
+        ("priorities", entry.priority, "ecn"),
+        priority=entry.priority,
+        want=True,
+        expected="green packets marked (wred_green_enable true, ecn_all)",
+        observed=flag or ("not observed" if ok is None else ("marked" if ok else "thresholds set, nothing marked")),
+    )
 
 
 def _marked(place: Place) -> tuple[PriorityQos, ...]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from rocetune.doctor.case import Case, Place
 from rocetune.doctor.verdicts import Result, at, check, equals, on, show
 
 _OVERHEAD = 22  # Ethernet header 14, VLAN tag 4, FCS 4: platforms differ in whether their MTU counts them
+_GID = re.compile(r"([0-9]+) [^;]*?(v1|v2|unknown) ([0-9a-f:]+)", re.ASCII)
 _NEEDS = {4096: 4200, 2048: 2200}  # netdev MTU for an RDMA MTU (NVIDIA MTU article)
 
 
@@ -152,9 +154,7 @@ def _role(case: Case, name: str, words: str) -> Iterator[Result]:
 
 def _markers(place: Place) -> frozenset[str]:
     """Who marks the RDMA classes of this port, by the profile."""
-    classes = place.item.setting.profile.classes
-    intents = [classes[entry.name] for entry in place.rdma() if entry.name in classes]
-    return frozenset(by for intent in intents if intent.marking is not None for by in intent.marking.by)
+    return frozenset(by for entry in place.rdma() for by in place.markers(entry))
 
 
 def _gids(place: Place) -> dict[str, str] | None:
@@ -162,11 +162,13 @@ def _gids(place: Place) -> dict[str, str] | None:
     text = place.setting("gids")
     if text is None:
         return None
-    table = {}
-    for word in text.split():
-        index, _, kind = word.partition(":")
-        table[index] = kind.replace(":", " ")
-    return table
+    return {match[1]: f"{match[2]} {_family(match[3])}" for match in _GID.finditer(text)}
+
+
+def _family(gid: str) -> str:
+    if gid.startswith("fe80"):
+        return "link-local"
+    return "ipv4" if gid.lstrip("0:").startswith("ffff:") else "ipv6"  # ::ffff:a.b.c.d
 
 
 def _nccl_gid(place: Place) -> Result:

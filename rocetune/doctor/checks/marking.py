@@ -13,7 +13,7 @@ from rocetune.model.state import State
 SHARE = 0.95  # of RDMA bytes that must leave on the RDMA priorities
 BUSY_BPS = 8e6  # below this RDMA rate there is nothing to judge (ours)
 BUSY_SHARE = 0.01  # of the line rate, where RDMA bytes are not counted apart (ours)
-_DEVICE_INITIATED = {"nvshmem": ("nvshmem_tc",), "gin": ("nccl_gin_tc", "nccl_ib_tc"), "mori": ("mori_tc",)}
+_DEVICE_INITIATED = {"nvshmem": ("nvshmem_tc",), "gin": ("nccl_gin_ib_tc", "nccl_ib_tc"), "mori": ("mori_tc",)}
 
 
 @check("APP-001")
@@ -109,13 +109,7 @@ def _nccl_dscps(plan: DevicePlan, places: Sequence[Place]) -> set[int]:
 
 def _classes(place: Place, marker: str) -> list[PriorityQos]:
     """RDMA classes of this port that the profile says are marked by ``marker``."""
-    intents = place.item.setting.profile.classes
-    found = []
-    for entry in place.rdma():
-        intent = intents.get(entry.name or "")
-        if intent is not None and intent.marking is not None and marker in intent.marking.by:
-            found.append(entry)
-    return found
+    return [entry for entry in place.rdma() if marker in place.markers(entry)]
 
 
 def _nccl_marks(value: str | None, dscps: set[int], places: Sequence[Place]) -> bool | None:
