@@ -174,40 +174,48 @@ class Host:
         return None
 
     def _settle(self, tick: bool) -> None:
-        boots = self.emulator.boots
         current = {str(entry.id): entry for entry in self._lab.book.of(self.name)}
-        changed = False
-        for key in [key for key in self.deeds.kept if key not in current]:
+        lifted = [key for key in self.deeds.kept if key not in current]
+        for key in lifted:
             self.emulator.clear(Fault(*self.deeds.kept.pop(key)))  # type: ignore[arg-type]
-            changed = True
+        if lifted:
+            self.deeds.save()
         for key, entry in current.items():
             if key not in self.deeds.injected and key not in self.deeds.failed:
                 self._inject(key, entry)
-                changed = True
-        if changed:
-            self.deeds.save()
         if tick:
+            boots = self.emulator.boots
             self.emulator.tick()
-        if self.emulator.boots != boots:
-            self.cut_all()
+            if self.emulator.boots != boots:
+                self.cut_all()
 
     def _inject(self, key: str, entry: Entry) -> None:
+        """Apply a fault once. What is saved last is what the setter waits for, so connections are cut before."""
         fault = entry.fault
         if fault.name == "reboot":
-            # An event, not a condition: done once, then off the list.
-            self.deeds.injected[key] = "rebooted"
-            self.deeds.save()
-            self.emulator.reboot()
-            self.cut_all()
+            self._power_cycle(key)
             self._lab.book.remove(lambda other: other.id == entry.id)
         elif fault.name in FRAME_FAULTS:
             self.deeds.injected[key] = FRAME_FAULTS[fault.name]
         else:
+            boots = self.emulator.boots
             try:
                 self.deeds.injected[key] = self.emulator.inject(fault)
                 self.deeds.kept[key] = list(astuple(fault))
             except (ValueError, NotImplementedError) as error:
                 self.deeds.failed[key] = str(error) or type(error).__name__
+            if self.emulator.boots != boots:
+                self.cut_all()
+        self.deeds.save()
+
+    def _power_cycle(self, key: str) -> None:
+        """An event, not a condition: done once, also when the lab itself ends in the middle of it."""
+        if key not in self.deeds.struck:
+            self.deeds.struck[key] = 1
+            self.deeds.save()
+            self.cut_all()
+            self.emulator.reboot()
+        self.deeds.injected[key] = "rebooted"
 
 
 class Lab:

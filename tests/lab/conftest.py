@@ -10,8 +10,9 @@ import pytest
 
 from rocetune.lab import frame
 from rocetune.lab.clock import ManualClock
-from rocetune.lab.device import EapiError, Emulator, Fault, ShellResult
+from rocetune.lab.device import EapiError, Emulator, Fault, LabDevice, ShellResult
 from rocetune.lab.serve import LabServer
+from rocetune.lab.server import ServerEmulator
 from rocetune.model.fabric import Device, Port
 from rocetune.model.plan import DevicePlan, Plan, PortPlan, Setting
 from rocetune.model.profile import Profile
@@ -96,6 +97,76 @@ def device(name: str, platform: str, ports: Mapping[str, tuple[str, str] | None]
 def plan_of(*devices: DevicePlan) -> Plan:
     """A plan of these devices."""
     return Plan({item.device.name: item for item in devices}, (SETTING,))
+
+
+RAILS = 2
+
+
+def server_plan(name: str = "gpu01") -> DevicePlan:
+    """A server with two rails and a storage port."""
+    rows = [(f"rail{index}", "rail", 400_000, f"ens{11 + index}np0") for index in range(RAILS)]
+    rows.append(("stor0", "storage", 100_000, "ens20f0np0"))
+    ports = tuple(
+        PortPlan(
+            Port(device=name, name=port, role=role, speed_mbps=speed, cable_m=2.0, select=f"netdev:{netdev}"),
+            netdev,
+            SETTING,
+        )
+        for port, role, speed, netdev in rows
+    )
+    return DevicePlan(Device(name=name, kind="server", platform="linux", role="gpu"), ports)
+
+
+class Server:
+    """An emulated server with a handle on its clock and faults."""
+
+    def __init__(self, folder: Path, clock: ManualClock, options: Mapping[str, str]) -> None:
+        self.clock, self.faults = clock, list[Fault]()
+        self.emulator = ServerEmulator(
+            LabDevice(
+                name="gpu01",
+                plan=server_plan(),
+                folder=folder / "state",
+                now=clock,
+                neighborhood=frame.Cabling(plan_of(), lambda name: None),
+                faults=lambda: tuple(self.faults),
+                options=options,
+            )
+        )
+        self.root = self.emulator.root
+
+    def __call__(self, command: str, stdin: str = "") -> ShellResult:
+        return self.emulator.run(command, stdin.encode())
+
+    def ok(self, command: str, stdin: str = "") -> str:
+        """Standard output of a command that must succeed."""
+        result = self(command, stdin)
+        assert result.status == 0, (command, result)
+        return result.stdout
+
+    def inject(self, name: str, port: str | None = None, value: str | None = None) -> str:
+        """Set a fault as the frame would."""
+        fault = Fault(name, port, value)
+        said = self.emulator.inject(fault)
+        self.faults.append(fault)
+        return said
+
+    def later(self, seconds: float) -> None:
+        """Let time pass and timers fire."""
+        self.clock.advance(seconds)
+        self.emulator.tick()
+
+
+@pytest.fixture
+def make_server(tmp_path: Path, clock: ManualClock) -> Callable[..., Server]:
+    """Makes emulated servers; keyword arguments are emulator options."""
+    return lambda **options: Server(tmp_path, clock, options)
+
+
+@pytest.fixture
+def server(make_server: Callable[..., Server]) -> Server:
+    """A server with OFED drivers at factory settings."""
+    return make_server()
 
 
 @pytest.fixture
