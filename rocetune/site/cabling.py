@@ -114,7 +114,7 @@ class Cabling:
     def read(self, path: Path) -> None:
         """Read one file."""
         for item in yaml.stream(path, self.problems.sources, self.problems, Seq):
-            entry = validate(LinkEntry, item.value, self.problems)
+            entry = validate(LinkEntry, item.value, self.problems, place=item.place)
             if entry is not None:
                 self._entry(item.key, entry, item.value)
         for tally in self._tallies.values():
@@ -140,11 +140,22 @@ class Cabling:
                 f"{entry.length:g} m is beyond the reach of {entry.medium}{speed}, {reach:g} m",
                 "correct the length, or choose another medium",
             )
+        ranges = self._ranges(entry, raw)
         try:
-            for a, b, rail, values in _unfold(entry):
+            for a, b, rail, values in _unfold(entry, ranges) if ranges is not None else ():
                 self._link(cable, entry, raw, a, b, rail, values)
         except RangeError as error:
             self.problems.error(_blame(raw, error.text), error.text, error.remedy)
+
+    def _ranges(self, entry: LinkEntry, raw: Map) -> dict[str, tuple[int, ...]] | None:
+        """The values of each index, None after noting an error."""
+        result: dict[str, tuple[int, ...]] = {}
+        for name, value in entry.for_.items():
+            try:
+                result[name] = index(value)
+            except RangeError as error:
+                self.problems.error(find(raw, ("for", name)), f"index {name}: {error.text}", error.remedy)
+        return result if len(result) == len(entry.for_) else None
 
     def _link(
         self, cable: Cable, entry: LinkEntry, raw: Map, a: str, b: str, rail: int | None, values: Mapping[str, int]
@@ -246,18 +257,23 @@ def _braced(text: str) -> Iterator[str]:
         yield text[start : text.index("}", start)]
 
 
-def _unfold(entry: LinkEntry) -> Iterator[tuple[str, str, int | None, dict[str, int]]]:
-    """(a, b, rail, index values) for every cable of an entry."""
+def _unfold(
+    entry: LinkEntry, ranges: Mapping[str, tuple[int, ...]]
+) -> Iterator[tuple[str, str, int | None, dict[str, int]]]:
+    """(a, b, rail, index values) for every cable of an entry. Raises RangeError."""
     if not entry.for_ and not any(mark in entry.a + entry.b + str(entry.rail) for mark in "{}[]"):
         yield entry.a, entry.b, None if entry.rail is None else _number(entry.rail, {}), {}
         return
-    ranges = {name: index(value) for name, value in entry.for_.items()}
     total = 1
     for numbers in ranges.values():
         total *= len(numbers)
     if total > MAX_EXPANSION:
         raise RangeError(f"the link stands for {total} cables, more than {MAX_EXPANSION}", "split it")
     a, b = Template(entry.a), Template(entry.b)
+    for template in (a, b):
+        for name in sorted(template.names - set(ranges)):
+            known = f"known: {', '.join(ranges)}" if ranges else "add it: for: {" + name + ": 0-7}"
+            raise RangeError(f"{template.text!r} uses {name}, which is no index here", known)
     for name in ranges:
         if name not in a.names and name not in b.names:
             raise RangeError(

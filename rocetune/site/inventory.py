@@ -289,11 +289,19 @@ def _resolve(node: Node, groups: Mapping[str, Node], defaults: Node) -> Resolved
                 typed[key] = value
                 if key == "ports":
                     ports_raw = item.raw["data"]["ports"]
-    options = {
-        name: _options([item.entry.connection_options[name] for item in chain if name in item.entry.connection_options])
-        for name in dict.fromkeys(name for item in chain for name in item.entry.connection_options)
-    }
+    plugins = dict.fromkeys(name for item in chain for name in item.entry.connection_options)
+    options = {name: _options(list(_option_chain(name, node, groups, defaults))) for name in plugins}
     return Resolved(values, data, typed, ports_raw, options, all_groups)
+
+
+def _option_chain(plugin: str, node: Node, groups: Mapping[str, Node], defaults: Node) -> Iterator[ConnectionEntry]:
+    """Nornir's order for connection options: each group is asked together with the defaults before the next group."""
+    if plugin in node.entry.connection_options:
+        yield node.entry.connection_options[plugin]
+    for name in node.entry.groups:
+        yield from _option_chain(plugin, groups[name], groups, defaults)
+    if plugin in defaults.entry.connection_options:
+        yield defaults.entry.connection_options[plugin]
 
 
 def _options(entries: list[ConnectionEntry]) -> ConnectionEntry:

@@ -99,7 +99,8 @@ def specs_by_device(inventory: Inventory, problems: Problems) -> dict[str, Mappi
 class _Networks:
     """Which network a port belongs to, by what it says itself or by the site's matchers."""
 
-    def __init__(self, settings: SiteSettings) -> None:
+    def __init__(self, settings: SiteSettings, known: bool) -> None:
+        self.known = known  # False: rocetune.yaml has errors, so an unknown network is no news
         self.matchers = [(name, entry.ports) for name, entry in settings.networks.items() if entry.ports is not None]
         self.names = tuple(settings.networks)
         used = {field for _, match in self.matchers for field in match.model_fields_set}
@@ -137,9 +138,11 @@ def build(
     settings: SiteSettings,
     profiles: Mapping[str, Profile],
     problems: Problems,
+    *,
+    settings_sound: bool = True,
 ) -> Fabric:
     """The fabric; conflicts of networks go to ``problems``."""
-    resolver = _Resolver(found, specs, inventory, cabling, _Networks(settings), problems)
+    resolver = _Resolver(found, specs, inventory, cabling, _Networks(settings, settings_sound), problems)
     networks = {
         name: Network(name, None if entry.profile == "none" else profiles.get(entry.profile))
         for name, entry in settings.networks.items()
@@ -239,7 +242,7 @@ class _Resolver:
 
     def _network(self, device: Device, name: str, spec: PortSpec | None, end: End | None) -> str | None:
         own = self._own_network(device, name, spec, end)
-        if own is not None and own not in self.networks.names:
+        if own is not None and self.networks.known and own not in self.networks.names:
             self._unknown(device, name, own, spec, end)
         if end is None:
             return own

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import TypeAdapter
@@ -83,3 +85,14 @@ def _tidy(value: Any) -> Any:
     if branches:
         result["anyOf"] = branches
     return result
+
+
+def write(folder: Path) -> None:
+    """Write all schemas into a folder: ``python -m rocetune.site.schema schemas``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for kind in KINDS:
+        (folder / file_name(kind)).write_text(text(kind), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1] if len(sys.argv) > 1 else "schemas"))

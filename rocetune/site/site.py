@@ -79,6 +79,7 @@ def load_site(root: Path, inventory: Path | None = None) -> Site:
         )
         problems.check()
     settings, settings_tree = _settings(root, problems)
+    settings_sound = not problems.errors
     shelf = Shelf(root, problems)
     profiles = _profiles(settings, settings_tree, shelf, problems)
     folder = _folder(root, inventory, settings, settings_tree, problems)
@@ -90,7 +91,7 @@ def load_site(root: Path, inventory: Path | None = None) -> Site:
     cabling = Cabling(specs, problems, complete=complete)
     if (folder / "links.yaml").is_file():
         cabling.read(folder / "links.yaml")
-    fabric = build(found, specs, hosts, cabling, settings, profiles, problems)
+    fabric = build(found, specs, hosts, cabling, settings, profiles, problems, settings_sound=settings_sound)
     if not problems.errors:
         check_combinations(fabric, shelf.trees, problems)
     problems.check()

@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from rocetune.model.invalid import Fault, Invalid
 from rocetune.site.errors import Problems, closest, suggest
-from rocetune.site.sources import SECRET_WORDS, Map, Seq, find
+from rocetune.site.sources import SECRET_WORDS, Map, Place, Seq, find
 
 M = TypeVar("M", bound=BaseModel)
 FILE = {"file": True}  # validation context: see rocetune.model.profile
@@ -42,13 +42,19 @@ _WANTED = {
 }
 
 
-def validate(model: type[M], data: Any, problems: Problems, *, prefix: str = "") -> M | None:
-    """The data as a model, or None after noting every error with its place. ``prefix`` names what is read."""
+def validate(
+    model: type[M], data: Any, problems: Problems, *, prefix: str = "", place: Place | None = None
+) -> M | None:
+    """The data as a model, or None after noting every error with its place.
+
+    ``prefix`` names what is read; ``place`` is used where the data itself has none.
+    """
     try:
         return model.model_validate(data, context=FILE)
     except ValidationError as error:
         for path, fault, key in explained(model, data, error):
-            problems.error(find(data, path, key=key), prefix + fault.text, fault.remedy)
+            found = find(data, path, key=key)
+            problems.error(place if found is None else found, prefix + fault.text, fault.remedy)
         return None
 
 
@@ -101,6 +107,7 @@ def _faults(
     model: type[BaseModel], data: Any, path: tuple[Any, ...], items: list[ErrorDetails]
 ) -> Iterator[tuple[tuple[Any, ...], Fault, bool]]:
     where = dotted(path)
+    of_key = any(item["loc"][-1:] == ("[key]",) for item in items)
     for item in items:
         kind = item["type"]
         if kind == "value_error":
@@ -115,7 +122,7 @@ def _faults(
             return
     item = next((one for one in items if one["type"] not in ("literal_error",)), items[0])
     choices = [word for one in items if one["type"] == "literal_error" for word in _choices(one)]
-    yield path, _plain(model, data, path, item, choices, where), item["type"] in ("extra_forbidden", "invalid_key")
+    yield path, _plain(model, data, path, item, choices, where), of_key or item["type"] == "extra_forbidden"
 
 
 def _plain(

@@ -1,4 +1,5 @@
 """What a profile accepts and what it refuses, and with which words."""
+# ruff: noqa: E501 (one case a line)
 
 from __future__ import annotations
 

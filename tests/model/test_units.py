@@ -1,4 +1,5 @@
 """Numbers with units: what is read, what is refused, and that text and number belong together."""
+# ruff: noqa: E501 (one case a line)
 
 from __future__ import annotations
 

@@ -20,11 +20,7 @@ SOUND: Mapping[str, str] = {
         "  default: {priority: 0, bandwidth: 50%}\n"
     ),
     "inventory/hosts.yaml": (
-        "leaf1:\n"
-        "  platform: sonic\n"
-        "  data: {role: leaf, asic: Tomahawk 3}\n"
-        '"gpu[01-02]":\n'
-        "  groups: [gpu]\n"
+        'leaf1:\n  platform: sonic\n  data: {role: leaf, asic: Tomahawk 3}\n"gpu[01-02]":\n  groups: [gpu]\n'
     ),
     "inventory/groups.yaml": (
         "gpu:\n"

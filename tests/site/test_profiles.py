@@ -1,4 +1,5 @@
 """Profiles as files: places of errors, extends, overrides and who decided what."""
+# ruff: noqa: E501 (one case a line)
 
 from __future__ import annotations
 
