@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rocetune.model.change import Change, Impact, Phase
 from rocetune.model.outcome import DeviceDiff, DiffReport
 from rocetune.model.plan import DevicePlan
 from rocetune.report.amounts import Meaning, meaning
-from rocetune.report.ranges import compact, natural
+from rocetune.report.ranges import compact, natural, spans
 
 PHASE_WORDS = {
     Phase.BUFFERS: "maps, buffers and headroom",
@@ -104,8 +104,26 @@ def sections(changes: Iterable[Change], plan: DevicePlan | None) -> tuple[Sectio
         ports = tuple(sorted({port for _, port in same if port}, key=natural))
         line = Line(first, meaning(first, plan), finder(first)[1] if len(ports) > 1 else first.key, ports)
         by_place.setdefault((first.phase, ports, first.touches), []).append(line)
-    found = [Section(phase, ports, touches, tuple(lines)) for (phase, ports, touches), lines in by_place.items()]
+    found = [Section(phase, ports, touches, _joined(lines)) for (phase, ports, touches), lines in by_place.items()]
     return tuple(sorted(found, key=lambda item: (item.phase, bool(item.ports))))
+
+
+def _joined(lines: Sequence[Line]) -> tuple[Line, ...]:
+    """Rows that differ in the number at the key's end alone, such as a DSCP map's, become one row."""
+    result: dict[object, list[Line]] = {}
+    for line in lines:
+        change = line.change
+        number = line.key[-1].isdigit()
+        same = (line.key[:-1], change.op, change.old, change.new, change.impact, change.note, line.meaning)
+        result.setdefault(same if number else line.key, []).append(line)
+    return tuple(_row_of(same) for same in result.values())
+
+
+def _row_of(same: Sequence[Line]) -> Line:
+    first = same[0]
+    if len(same) == 1:
+        return first
+    return replace(first, key=(*first.key[:-1], spans(int(line.key[-1]) for line in same)))
 
 
 def roundings(changes: Sequence[Change], plan: DevicePlan | None) -> tuple[str, ...]:

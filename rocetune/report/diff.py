@@ -88,13 +88,15 @@ def _counts(group: Group) -> str:
 def _section_lines(found: Sequence[Section], paint: Paint) -> list[str]:
     lines: list[str] = []
     phase = None
+    told: set[str] = set()
     for section in found:
         if section.phase != phase:
             phase = section.phase
             lines.append(f"  phase {int(phase)}: {PHASE_WORDS[phase]}")
         lines.append(f"    {section.place}")
         lines += table([_row(line, paint) for line in section.lines], indent="      ").splitlines()
-        lines += [paint("dim", f"      * {note}") for note in section.notes]
+        lines += [paint("dim", f"      * {note}") for note in section.notes if note not in told]
+        told.update(section.notes)
     return lines
 
 

@@ -29,6 +29,17 @@ def compact(names: Iterable[str], limit: int = 0) -> str:
     return ", ".join(pieces)
 
 
+def spans(numbers: Iterable[int]) -> str:
+    """``0-25,27,30-31``."""
+    found: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if found and number == found[-1][1] + 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return ",".join(f"{low}-{high}" if high > low else str(low) for low, high in found)
+
+
 def _close(run: Sequence[str]) -> list[str]:
     if len(run) < 3 and not (len(run) == 2 and _step(run[0], run[1]) == 1):
         return list(run)

@@ -102,3 +102,16 @@ def test_markdown_is_for_pull_requests(report: DiffReport) -> None:
     for line in text.splitlines():
         if line.startswith("|"):
             assert line.count("|") - line.count("\\|") == 9 or "device" in line or line.count("|") == 3
+
+
+def test_a_map_of_64_code_points_is_a_few_lines() -> None:
+    from rocetune.model.change import Change, Comparison, Impact, Phase
+
+    def entry(dscp: int) -> Change:
+        new = "3" if dscp == 26 else "0"
+        return Change(("dscp2prio", str(dscp)), "add", None, new, Phase.SERVER, Impact.MARKING)
+
+    changes = tuple(entry(dscp) for dscp in sorted(range(64), key=str))
+    text = diff_text(DiffReport((DeviceDiff("gpu01", "linux", Comparison(changes)),), live=True))
+    rows = [line.split() for line in text.splitlines() if "dscp2prio" in line]
+    assert [row[3] for row in rows] == ["0-25,27-63", "26"]

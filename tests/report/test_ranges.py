@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocetune.report.ranges import compact, natural
+from rocetune.report.ranges import compact, natural, spans
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,7 @@ def test_a_limit_says_how_many_were_left_out() -> None:
 
 def test_natural_order() -> None:
     assert sorted(["leaf10", "leaf2"], key=natural) == ["leaf2", "leaf10"]
+
+
+def test_spans() -> None:
+    assert spans([3, 1, 2, 7, 9, 10]) == "1-3,7,9-10"
