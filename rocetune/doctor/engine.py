@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator
 from difflib import get_close_matches
 
@@ -150,7 +151,12 @@ def _rank(finding: Finding | None) -> tuple[int, int]:
     return _VERDICTS.index(finding.verdict), _SEVERITIES.index(finding.severity)
 
 
-def _order(finding: Finding) -> tuple[int, int, int, str, str, str, int]:
+def _natural(name: str) -> tuple[tuple[int, str], ...]:
+    """Sort key with ``Ethernet2/1`` before ``Ethernet10/1``."""
+    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in re.findall(r"\d+|\D+", name, re.ASCII))
+
+
+def _order(finding: Finding) -> tuple[object, ...]:
     """Failures first, each family as bad as its worst member, then by check and place."""
     family = [finding, *flatten(finding.consequences)]
     worst = min(_SEVERITIES.index(item.severity) for item in family)
@@ -159,7 +165,7 @@ def _order(finding: Finding) -> tuple[int, int, int, str, str, str, int]:
         worst,
         _SEVERITIES.index(finding.severity),
         finding.id,
-        finding.device,
-        finding.port or "",
+        _natural(finding.device),
+        _natural(finding.port or ""),
         -1 if finding.priority is None else finding.priority,
     )

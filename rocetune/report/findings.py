@@ -111,14 +111,17 @@ def _failure(group: Group, paint: Paint, verbose: bool) -> str:
 
 def _fixes(group: Group, verbose: bool) -> list[str]:
     """Commands as they are typed. Several places get a heading each; the rest is said, not hidden."""
-    sets = {item.fix: item for item in group if item.fix}
+    sets: dict[tuple[str, ...], list[Finding]] = {}
+    for item in group:
+        if item.fix:
+            sets.setdefault(item.fix, []).append(item)
     if len(sets) <= 1:
         return [line for fix in sets for line in fix]
     shown = list(sets.items()) if verbose else list(sets.items())[:_FIXES]
-    lines = [line for fix, item in shown for line in (f"on {_place(item)}:", *fix)]
-    left = len(sets) - len(shown)
+    lines = [line for fix, items in shown for line in (f"on {_places(items)}:", *fix)]
+    left = sum(len(items) for items in list(sets.values())[len(shown) :])
     if left:
-        lines.append(f"({left} more places: -v shows them, and so does --format json)")
+        lines.append(f"({counted(left, 'more place')}: -v shows the commands, and so does --format json)")
     return lines
 
 

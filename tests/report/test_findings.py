@@ -100,7 +100,7 @@ class TestText:
         )  # fmt: skip
         text = findings_text(DoctorReport(many, 0, 1))
         assert text.count("MAP-002") == 1 and "leaf1 Ethernet1/1-Ethernet16/1" in text
-        assert "on leaf1 Ethernet1/1:" in text and "13 more places" in text
+        assert "on leaf1 Ethernet1/1:" in text and "13 more places: -v" in text
         assert "on leaf1 Ethernet16/1:" in findings_text(DoctorReport(many, 0, 1), verbose=True)
 
     def test_one_fix_for_all_is_said_once(self) -> None:

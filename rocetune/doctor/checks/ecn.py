@@ -25,7 +25,7 @@ def enabled(case: Case) -> Iterator[Result]:
 def curve(case: Case) -> Iterator[Result]:
     """kmin is below kmax. Equal thresholds with 100 % are step marking: right if planned, else worth knowing."""
     for place in case.places("switch"):
-        for entry in _marked(place):
+        for entry in _on(place):
             low, high = _thresholds(place, entry)
             path = ("priorities", entry.priority, "kmin_bytes")
             words = {
@@ -50,7 +50,7 @@ def before_pfc(case: Case) -> Iterator[Result]:
     (docs: ECN before PFC); it still holds while the observed curve is no higher and alpha no smaller.
     """
     for place in case.places("switch"):
-        for entry in _marked(place):
+        for entry in _on(place):
             if entry.pfc:
                 yield _order(place, entry)
 
@@ -108,6 +108,11 @@ def _green(place: Place, entry: PriorityQos) -> Iterator[Result]:
 
 def _marked(place: Place) -> tuple[PriorityQos, ...]:
     return tuple(entry for entry in place.rdma() if entry.ecn)
+
+
+def _on(place: Place) -> tuple[PriorityQos, ...]:
+    """Classes whose ECN is not known to be off; where it is, there is no curve to judge."""
+    return tuple(e for e in _marked(place) if place.value(("priorities", e.priority, "ecn")) is not False)
 
 
 def _thresholds(place: Place, entry: PriorityQos) -> tuple[int | None, int | None]:
