@@ -1480,14 +1480,14 @@ mode_ready() {
         printf '%s\n' "an undo timer of $OWNER runs and fires in $LEFT s: wait for it, or run 'rocetune apply --resume'"
     fi
     case $(systemctl is-active lldpad 2>/dev/null) in
-    active) printf '%s\n' "warning: lldpad is running and may overwrite the settings: systemctl disable --now lldpad" ;;
+    active) printf '%s\n' "lldpad is running and would overwrite the settings: systemctl disable --now lldpad.service lldpad.socket" ;;
     esac
     set +f
     for a_path in "$ROOT"/proc/[0-9]*/comm; do
         [ -r "$a_path" ] || continue
         case $(cat "$a_path" 2>/dev/null) in
         nic-configurati*)
-            printf '%s\n' "warning: nic-configuration-operator manages this server's NICs: exclude the server from it"
+            printf '%s\n' "nic-configuration-operator manages the NICs of this server: take the server out of it, or do not manage it here"
             break
             ;;
         esac

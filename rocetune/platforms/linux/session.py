@@ -43,7 +43,7 @@ class LinuxSession:
         return transcript
 
     def ready(self) -> tuple[str, ...]:
-        """What stands in the way, one sentence each with its remedy; lines that begin with "warning:" do not."""
+        """What stands in the way, one sentence each with its remedy."""
         done = self._root(script.call("ready"))
         if done.status != 0:
             if "sudo" in done.stderr:
