@@ -326,7 +326,7 @@ def install_tools(folder: Path, *, inbox: bool) -> None:
             continue
         target = folder / name
         target.unlink(missing_ok=True)
-        if source.stat().st_mode & 0o100 or name in ("_lab", "_cma", "_units"):
+        if source.stat().st_mode & 0o100 or name in ("_lab", "_nic", "_cma", "_units"):
             target.symlink_to(source)
         else:  # an installer that lost the executable bit
             shutil.copyfile(source, target)
