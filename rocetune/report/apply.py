@@ -76,10 +76,10 @@ def apply_text(report: ApplyReport, paint: Paint = PLAIN) -> str:
         blocks.append(table(rows, ["phase", "wave", "devices", "outcome", "time", ""], indent="  ", right=[4]))
     if report.standings and report.verdict in ("mixed", "rolled back"):
         rows = [
-            [item.device, paint(_SHADES.get(item.standing, "bad"), item.standing), standing_detail(item)]
-            for item in report.standings
+            [names, paint(_SHADES.get(standing, "bad"), standing), detail]
+            for names, standing, detail in standing_rows(report.standings)
         ]
-        blocks.append(table(rows, ["device", "stands", ""], indent="  "))
+        blocks.append(table(rows, ["devices", "stand", ""], indent="  "))
     blocks += [paint("bad", "! ") + problem.replace("\n", "\n  ") for problem in report.problems]
     return "\n\n".join(blocks)
 
@@ -102,6 +102,14 @@ def wave_rows(results: Sequence[PushResult]) -> list[tuple[str, str, str, str, s
     ]
 
 
+def standing_rows(standings: Sequence[DeviceStanding]) -> list[tuple[str, str, str]]:
+    """Devices that stand alike in one row, in the order they came."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for item in standings:
+        found.setdefault((item.standing, standing_detail(item)), []).append(item.device)
+    return [(compact(names), standing, detail) for (standing, detail), names in found.items()]
+
+
 def standing_detail(item: DeviceStanding) -> str:
     """For a device on its way back, the clock time by which it is there."""
     if item.until is None:
@@ -116,9 +124,9 @@ def apply_markdown(report: ApplyReport) -> str:
     rows = [list(row) for row in wave_rows(report.results)]
     if rows:
         blocks.append(markdown_table(rows, ["phase", "wave", "devices", "outcome", "time", "detail"]))
-    standings = [[item.device, item.standing, standing_detail(item)] for item in report.standings]
+    standings = [list(row) for row in standing_rows(report.standings)]
     if standings:
-        blocks.append(markdown_table(standings, ["device", "stands", "detail"]))
+        blocks.append(markdown_table(standings, ["devices", "stand", "detail"]))
     blocks += [f"- {problem}" for problem in report.problems]
     return "\n\n".join(blocks) + "\n"
 

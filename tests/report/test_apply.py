@@ -72,3 +72,12 @@ def test_json_and_markdown_carry_every_result() -> None:
     assert document["findings"][0]["id"] == "PFC-001" and document["health"] == "unhealthy"
     assert "| server QoS | wave 1/1 | gpu01-gpu02 | confirmed | 2.5 s |" in apply_markdown(report)
     assert "- stopped at gpu03" in apply_markdown(report)
+
+
+def test_devices_that_stand_alike_share_a_row() -> None:
+    standings = (
+        *(DeviceStanding(f"gpu0{n}", "old") for n in range(1, 5)),
+        DeviceStanding("leaf1", "unknown", detail="gone"),
+    )
+    lines = apply_text(ApplyReport("r1", "mixed", DIFF, standings=standings)).splitlines()
+    assert [line.split() for line in lines[1:]] == [["gpu01-gpu04", "old"], ["leaf1", "unknown", "gone"]]
