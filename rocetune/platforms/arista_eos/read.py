@@ -26,6 +26,7 @@ _CURVE = re.compile(
 )
 _UNIT_BYTES = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}  # 1000, not 1024: not confirmed
 _TRUST: Mapping[str, Trust] = {"dscp": "dscp", "cos": "pcp", "none": "none"}
+_NOTHING = parse.Entry("", "")
 _ACTION: Mapping[str, WatchdogAction] = {
     "drop": "drop", "notify-only": "notify", "no-drop": "notify", "errdisable": "shutdown",
 }  # fmt: skip
@@ -81,7 +82,7 @@ def read(device: str, transcript: Transcript, facts: Facts) -> State:
         device=device,
         facts=facts,
         ports=ports,
-        settings=_settings(transcript, running, ports),
+        settings={**_settings(transcript, running, ports), **_configured_pfc(reader, ports, running is not None)},
         samples=(sample,) if sample else (),
         evidence=reader.evidence,
         problems=tuple(problems),
@@ -127,6 +128,16 @@ def _settings(transcript: Transcript, running: str | None, ports: Mapping[str, P
         seen = device_facts.neighbors(transcript)
         settings.update({f"lldp_neighbors.{port}": str(int(port in seen)) for port in ports})
     return settings
+
+
+def _configured_pfc(reader: _Reader, ports: Mapping[str, PortQos], configured: bool) -> dict[str, str]:
+    """What each port is configured to do, apart from what it does."""
+    found = {}
+    for port in ports if configured else ():
+        stated = _statements(reader.found, port)
+        lossless = any(stated.get((keys.pfc_priority(n),), _NOTHING).value == "no-drop" for n in range(8))
+        found[f"pfc_admin.{port}"] = "on" if lossless and ("priority-flow-control",) in stated else "off"
+    return found
 
 
 def _port(reader: _Reader, port: str, configured: bool) -> PortQos:

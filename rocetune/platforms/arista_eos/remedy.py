@@ -7,6 +7,8 @@ from rocetune.model.qos import Path
 from rocetune.platforms.arista_eos import facts as device_facts
 from rocetune.platforms.arista_eos import keys, names
 
+_SWITCH_WIDE = ("",)  # marks lines that stand outside the interface
+
 
 def remedy(path: Path, value: object, facts: Facts) -> tuple[str, ...]:
     """Commands for one leaf; () where none is known. ``value`` is the wanted one."""
@@ -16,6 +18,8 @@ def remedy(path: Path, value: object, facts: Facts) -> tuple[str, ...]:
     if port == "":
         return _device(rest, value)
     lines = _port(rest, value, device_facts.queue_mode(facts))
+    if lines[:1] == _SWITCH_WIDE:
+        return ("configure", *lines[1:])
     return ("configure", f"interface {names.interface(port)}", *lines) if lines else ()
 
 
@@ -42,9 +46,9 @@ def _port(rest: Path, value: object, mode: names.QueueMode) -> tuple[str, ...]:
         case ("dcbx",):
             return ("no dcbx mode",) if value == "off" else (f"dcbx mode {value}",)
         case ("dscp_to_priority", int() as point) if isinstance(value, int):
-            return ("exit", f"{keys.MAP} {point} to traffic-class {names.traffic_class(value)}")
+            return (*_SWITCH_WIDE, f"{keys.MAP} {point} to traffic-class {names.traffic_class(value)}")
         case ("dscp_to_priority",) if isinstance(value, tuple):
-            return ("exit", *_map(value))
+            return (*_SWITCH_WIDE, *_map(value))
         case ("watchdog", str() as leaf):
             return _watchdog(leaf, value)
         case ("priorities", int() as priority, str() as leaf):
@@ -72,7 +76,7 @@ def _watchdog(leaf: str, value: object) -> tuple[str, ...]:
         return (f"{keys.WATCHDOG} port action {word}",) if word else ()
     names_ = {"detect_ms": "timeout", "restore_ms": "recovery-time", "poll_ms": "polling-interval"}
     if leaf in names_ and isinstance(value, int | float):
-        return ("exit", f"{keys.WATCHDOG} default {names_[leaf]} {value / 1000:g}")
+        return (*_SWITCH_WIDE, f"{keys.WATCHDOG} default {names_[leaf]} {value / 1000:g}")
     return ()
 
 
@@ -91,5 +95,5 @@ def _priority(priority: int, leaf: str, value: object, mode: names.QueueMode) ->
             return (queue, "no priority", f"bandwidth percent {value}")
         case "dscps" if isinstance(value, tuple):
             tc = names.traffic_class(priority)
-            return ("exit", *(f"{keys.MAP} {point} to traffic-class {tc}" for point in value))
+            return (*_SWITCH_WIDE, *(f"{keys.MAP} {point} to traffic-class {tc}" for point in value))
     return ()

@@ -75,7 +75,9 @@ def test_remedy_typed_by_a_person_is_taken(rig: Rig, fault: Fault | None, path: 
     if fault:
         rig.emulator.inject(fault)
     lines = PLATFORM.remedy((PORT, *path), want, rig.facts)
-    assert lines[:2] == ("configure", f"interface {PORT}")
+    switch_wide = path[-1] == "dscps" or path[0] == "dscp_to_priority"
+    assert lines[0] == "configure"
+    assert (f"interface {PORT}" in lines) is not switch_wide
     rig.driver()._run_commands(list(lines))
     seen = rig.state().ports[PORT]
     if path == ("dscp_to_priority", 26):
@@ -84,6 +86,12 @@ def test_remedy_typed_by_a_person_is_taken(rig: Rig, fault: Fault | None, path: 
         assert 26 in (leaf(seen, path) or ())
     else:
         assert leaf(seen, path) == want
+
+
+def test_configuration_and_operation_of_pfc_are_told_apart(rig: Rig) -> None:
+    assert rig.state().settings[f"pfc_admin.{PORT}"] == "on"
+    rig.emulator.inject(Fault("pfc_missing", PORT))
+    assert rig.state().settings[f"pfc_admin.{PORT}"] == "off"
 
 
 def test_startup_that_differs_is_seen(rig: Rig) -> None:
