@@ -62,7 +62,7 @@ class Sonic:
         if purpose == "config":
             return (facts.CONFIG,)
         if purpose == "state":
-            return (facts.CONFIG, STARTUP, facts.STATUS, facts.LLDP, read.PFCWD_CONFIG, counters.WATCHDOG)
+            return (facts.CONFIG, STARTUP, facts.STATUS, facts.LLDP, read.PFCWD_CONFIG, counters.WATCHDOG, read.BUFFERS)
         names = [
             counters.PFC,
             counters.WATCHDOG,

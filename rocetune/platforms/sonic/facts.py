@@ -57,6 +57,7 @@ def facts(transcript: Transcript) -> Facts:
         "switch_type": meta.get("switch_type", ""),
         "cable_object": cable_object(database),
         "lossy_queue_profile": _lossy_profile(database),
+        "dscp_map": _common_map(database),
         "headroom_table": _table_text(answers.get(HEADROOM, "")),
     }
     return Facts(
@@ -168,6 +169,24 @@ def _ports(database: Database, answers: Mapping[str, str]) -> dict[str, PortFact
             max_mtu_bytes=MAX_MTU_BYTES,
             link_up={"up": True, "down": False}.get(state),
             neighbor=others[0] if len(others) == 1 else None,  # two agents on one port: not known which
-            extra={"alias": fields["alias"]} if fields.get("alias") else {},
+            extra=_bound(name, fields, database),
         )
     return found
+
+
+def _bound(port: str, fields: Mapping[str, str], database: Database) -> dict[str, str]:
+    """What is bound on a port, by name: a remedy has to name the object in use."""
+    maps, dog = database.get("PORT_QOS_MAP", {}).get(port, {}), database.get("PFC_WD", {}).get(port, {})
+    names = {"alias": fields.get("alias", ""), "dscp_map": maps.get("dscp_to_tc_map", "")}
+    names |= {name: maps.get(name, "") for name in ("pfc_enable", "pfcwd_sw_enable")}
+    names |= {name: dog.get(name, "") for name in ("action", "detection_time", "restoration_time")}
+    for number in range(8):
+        names[f"wred.{number}"] = database.get("QUEUE", {}).get(f"{port}|{number}", {}).get("wred_profile", "")
+    return {name: value for name, value in names.items() if value}
+
+
+def _common_map(database: Database) -> str:
+    """The DSCP map that most ports use."""
+    names = [fields.get("dscp_to_tc_map", "") for fields in database.get("PORT_QOS_MAP", {}).values()]
+    own = [name for name in names if name.startswith("ROCETUNE")] or [name for name in names if name]
+    return max(sorted(set(own)), key=own.count, default="")

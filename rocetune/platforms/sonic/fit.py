@@ -194,7 +194,9 @@ def _own_table(
     if found is None:
         model = "computes it (dynamic model)" if dynamic(facts) else "takes it from its own table (traditional model)"
         notes.round(path, f"not written: the switch {model}; this number is what the link needs")
-        return {"xon_bytes": None, "alpha": None}
+        # A device whose own number cannot be known is not judged by ours.
+        kept = None if facts.source == "device" else entry.headroom_bytes
+        return {"headroom_bytes": kept, "xon_bytes": None, "alpha": None}
     need = entry.headroom_bytes
     notes.round(
         path, f"the switch's own table gives {found.xoff} B for {speed} Mbit/s and {cable:g} m; needed {need} B"

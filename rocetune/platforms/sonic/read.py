@@ -36,6 +36,8 @@ _GREEN = ("ecn_green", "ecn_green_yellow", "ecn_green_red", "ecn_all")
 @dataclass(slots=True)
 class _Reading:
     database: Database
+    computed: dict[str, Fields] = field(default_factory=dict)  # profiles that run, by show buffer information
+    flags: dict[str, str] = field(default_factory=dict)  # "wred_green_enable.PORT.PRIORITY" -> on | off
     evidence: dict[Path, Evidence] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
@@ -61,6 +63,7 @@ def read(device: str, transcript: Transcript, facts: Facts) -> State:
             reading.database = load(answers[facts_of.CONFIG])
         except NotConfigDb as error:
             reading.problems.append(f"{facts_of.CONFIG}: {error}")
+        reading.computed = _running_profiles(answers.get(BUFFERS, ""))
         ports = {name: _port(name, reading, facts) for name in natural(reading.table("PORT"))}
     _live(ports, answers, reading)
     counts = counters(answers)
@@ -71,7 +74,7 @@ def read(device: str, transcript: Transcript, facts: Facts) -> State:
         device=device,
         facts=facts,
         ports=ports,
-        settings=_settings(answers, reading),
+        settings={**_settings(answers, reading), **reading.flags},
         samples=samples,
         evidence=reading.evidence,
         problems=tuple(reading.problems),
@@ -181,8 +184,10 @@ def _ecn(port: str, queue: int, at: Path, reading: _Reading) -> dict[str, Any]:
     )
     if not wred:
         return {"ecn": False}
+    flag = "on" if wred.get("wred_green_enable", "false") == "true" else "off"
+    reading.flags[f"wred_green_enable.{port}.{at[2]}"] = flag
     # An absent enable flag is false, and then nothing is marked whatever "ecn" says.
-    marks = wred.get("ecn", "ecn_none") in _GREEN and wred.get("wred_green_enable", "false") == "true"
+    marks = wred.get("ecn", "ecn_none") in _GREEN and flag == "on"
     return {
         "ecn": marks,
         "kmin_bytes": _int(wred.get("green_min_threshold")),
@@ -198,8 +203,12 @@ def _headroom(port: str, group: int, at: Path, pfc: bool, reading: _Reading, fac
     reading.note(
         (*at, "headroom_bytes"), f"BUFFER_PG|{key or f'{port}|{group}'} -> {name or 'absent'}", profiles.get(name, {})
     )
-    if name == "NULL":  # computed by the switch; the number is in APPL_DB only
-        return {}
+    if name == "NULL":  # computed by the switch: the profile that runs is not in CONFIG_DB
+        speed_text, length = reading.table("PORT").get(port, {}).get("speed", ""), _length(port, reading)
+        running = [
+            held for key, held in reading.computed.items() if key.startswith(f"pg_lossless_{speed_text}_{length}_")
+        ]
+        return {"headroom_bytes": _int(running[0].get("xoff"))} if len(running) == 1 else {}
     if name and not lossless_profile(name, profiles):
         return {"headroom_bytes": 0} if pfc else {}
     profile = profiles.get(name)
@@ -213,6 +222,25 @@ def _headroom(port: str, group: int, at: Path, pfc: bool, reading: _Reading, fac
         "xoff_bytes": _int(profile.get("static_th")),
         "alpha": 2.0 ** int(power) if re.fullmatch(r"-?\d+", power) else None,
     }
+
+
+def _length(port: str, reading: _Reading) -> str:
+    return reading.table("CABLE_LENGTH").get(cable_object(reading.database, port), {}).get(port, "")
+
+
+def _running_profiles(text: str) -> dict[str, Fields]:
+    """Profiles of ``show buffer information``: a title line, then name and value lines between rules."""
+    found: dict[str, Fields] = {}
+    current: Fields | None = None
+    for line in text.splitlines():
+        title = re.match(r"Profile(?: for namespace \S+)?: (\S+)", line)
+        if title is not None:
+            current = found.setdefault(title[1], {})
+        elif line.startswith("Pool"):
+            current = None
+        elif current is not None and (pair := re.fullmatch(r"(\w+)\s+(\S+)", line.strip())):
+            current[pair[1]] = pair[2]
+    return found
 
 
 def _watchdog(port: str, reading: _Reading) -> Watchdog | None:
