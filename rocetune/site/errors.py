@@ -72,6 +72,7 @@ class Problems:
         self.sources = sources
         self.errors: list[SiteError] = []
         self.warnings: list[SiteError] = []
+        self._told: set[tuple[Place | None, str, str]] = set()
 
     def _make(self, place: Place | None, text: str, remedy: str, file: str) -> SiteError:
         if place is None:
@@ -80,16 +81,21 @@ class Problems:
         return SiteError(at.file, at.line, at.column, text, remedy, self.sources.line(place))
 
     def error(self, place: Place | None, text: str, remedy: str = "", *, file: str = "") -> None:
-        """Note an error; ``file`` names the place where no position is known."""
-        made = self._make(place, text, remedy, file)
-        if made not in self.errors:
-            self.errors.append(made)
+        """Note an error, once; ``file`` names the place where no position is known."""
+        if self._new(place, text, file):
+            self.errors.append(self._make(place, text, remedy, file))
 
     def warn(self, place: Place | None, text: str, remedy: str = "", *, file: str = "") -> None:
-        """Note a warning."""
-        made = self._make(place, text, remedy, file)
-        if made not in self.warnings:
-            self.warnings.append(made)
+        """Note a warning, once."""
+        if self._new(place, text, file):
+            self.warnings.append(self._make(place, text, remedy, file))
+
+    def _new(self, place: Place | None, text: str, file: str) -> bool:
+        key = (place, text, file)
+        if key in self._told:
+            return False
+        self._told.add(key)
+        return True
 
     def check(self) -> None:
         """Raise SiteErrors if any error was noted, in file order."""

@@ -171,9 +171,6 @@ def _defaults(path: Path, problems: Problems) -> Node:
     raw = yaml.load(path, problems.sources, problems)
     if raw is None:
         return empty
-    if not isinstance(raw, Map):
-        problems.error(find(raw, ()), "defaults.yaml is a mapping", "as in username: admin")
-        return empty
     entry = validate(DefaultsEntry, raw, problems)
     _lint(raw, problems, "defaults", set())
     return empty if entry is None else Node(entry, raw, raw.start)

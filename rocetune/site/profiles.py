@@ -71,12 +71,7 @@ class Shelf:
             return self._read[name]
         path = self.path(name)
         assert path is not None, name
-        own = yaml.load(path, self.problems.sources, self.problems)
-        if own is not None and not isinstance(own, Map):
-            self.problems.error(find(own, ()), "a profile is a mapping", "start with name: and classes:",
-                                file=self.problems.sources.shown(path))  # fmt: skip
-            own = None
-        tree: Map | None = own
+        tree = yaml.load(path, self.problems.sources, self.problems)
         self._read[name] = tree
         if tree is None or not isinstance(tree.get("extends"), str):
             return tree

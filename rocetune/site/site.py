@@ -119,9 +119,7 @@ def _settings(root: Path, problems: Problems) -> tuple[SiteSettings, Map]:
         )
         return SiteSettings(), Map()
     tree = yaml.load(path, problems.sources, problems)
-    if not isinstance(tree, Map):
-        if tree is not None:
-            problems.error(find(tree, ()), "rocetune.yaml is a mapping", "start with networks:")
+    if tree is None:
         return SiteSettings(), Map()
     settings = validate(SiteSettings, tree, problems)
     if settings is not None and settings.inventory.plugin != "files":

@@ -128,6 +128,7 @@ class Sources:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._paths: list[Path] = []
+        self._shown: tuple[int, list[str]] = (-1, [])
 
     def add(self, path: Path) -> int:
         """Register a file; its number."""
@@ -151,16 +152,18 @@ class Sources:
         """The text of the line, without secrets; empty when the file cannot be read any more."""
         file = place >> (_LINE_BITS + _COLUMN_BITS)
         wanted = (place >> _COLUMN_BITS) & ((1 << _LINE_BITS) - 1)
-        previous = ""
-        try:
-            with self._paths[file].open(encoding="utf-8-sig", errors="replace") as handle:
-                for number, text in enumerate(handle):
-                    if number == wanted:
-                        return masked(text.rstrip("\r\n"), previous)
-                    previous = text
-        except OSError:
-            pass
-        return ""
+        lines = self._lines(file)
+        return masked(lines[wanted].rstrip("\r"), lines[wanted - 1] if wanted else "") if wanted < len(lines) else ""
+
+    def _lines(self, file: int) -> list[str]:
+        """The lines of a file, kept until another file is asked for: errors come in clusters."""
+        if self._shown[0] != file:
+            try:
+                text = self._paths[file].read_text(encoding="utf-8-sig", errors="replace")
+            except OSError:
+                text = ""
+            self._shown = (file, text.split("\n"))
+        return self._shown[1]
 
 
 def masked(line: str, previous: str = "") -> str:

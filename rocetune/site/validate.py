@@ -114,11 +114,8 @@ def _faults(
             inner = item.get("ctx", {}).get("error")
             faults = inner.faults if isinstance(inner, Invalid) else (Fault(str(inner)),)
             for fault in faults:
-                yield (
-                    (*path, *fault.path),
-                    Fault(_titled(dotted((*path, *fault.path)), fault.text), fault.remedy),
-                    False,
-                )
+                full = (*path, *fault.path)
+                yield full, Fault(_titled(dotted(full), fault.text), fault.remedy), of_key
             return
     item = next((one for one in items if one["type"] not in ("literal_error",)), items[0])
     choices = [word for one in items if one["type"] == "literal_error" for word in _choices(one)]

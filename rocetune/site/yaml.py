@@ -201,17 +201,20 @@ class _Builder:
             yield key, value(event, depth), key_place, place
 
 
-def load(path: Path, sources: Sources, problems: Problems) -> Any:
-    """The value of one file with places, or None after noting an error. An empty file is an empty Map."""
+def load(path: Path, sources: Sources, problems: Problems) -> Map | None:
+    """The mapping that a file holds, or None after noting an error. An empty file is an empty mapping."""
     with _reading(path, sources, problems) as builder:
         if builder is None:
             return None
         first = builder.root()
-        if first is None:
+        if first is None or (type(first) is ScalarEvent and not first.value and first.implicit[0]):
             return Map(builder.base)
         value = builder.value(first, 0)
         builder.finish()
-        return value
+        if isinstance(value, Map):
+            return value
+        place = builder.place(first.start_mark)
+        problems.error(place, f"{path.name} must hold a mapping", "write lines of key: value")
     return None
 
 

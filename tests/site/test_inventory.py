@@ -112,7 +112,7 @@ def test_resolution_is_nornirs(tmp_path: Path) -> None:
         ("groups", "gpu: {platform: linux, data: {ports: {r0: {rail: '{q}'}}}}\n", "1:39", "uses q, which is no index here", "known: i"),
         ("groups", "gpu: {platform: linux, data: {ports: {r0: {network: nowhere}}}}\n", "1:53", "there is no network 'nowhere' (gpu01:r0)", "backend, mgmt"),
         ("defaults", "usrname: x\n", "1:1", "unknown key 'usrname'", "did you mean username?"),
-        ("defaults", "- x\n", "1:1", "defaults.yaml is a mapping", ""),
+        ("defaults", "- x\n", "1:1", "defaults.yaml must hold a mapping", ""),
     ],
 )  # fmt: skip
 def test_every_error_has_place_reason_and_remedy(

@@ -44,7 +44,7 @@ REST = "  default: {priority: 0, bandwidth: 50%}\n"
         (HEAD.replace("ai", "other") + ROCE + REST, "1:7", "the file is called ai.yaml, the profile other", "name: ai"),
         (HEAD.replace("ai", "5") + ROCE + REST, "1:7", "name: text is needed here, not 5", "quotes"),
         ("name: ai\n", "1:1", "key 'classes' is missing", "add it"),
-        ("- a\n", "1:1", "a profile is a mapping", "name:"),
+        ("- a\n", "1:1", "ai.yaml must hold a mapping", "key: value"),
         (HEAD + ROCE + REST + "extends: nothing\n", "5:10", "there is no profile 'nothing' to extend", ""),
         (HEAD + ROCE + REST + "overrides:\n  - {match: {role: spine}, classes: {rocce: {}}}\n", "6:45", "the profile has no class rocce", "classes: roce, default"),
         (HEAD + ROCE + REST + "overrides:\n  - {match: {rol: spine}, mtu: 9000}\n", "6:14", "unknown key 'rol' in overrides[0].match", "did you mean role?"),

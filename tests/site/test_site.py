@@ -79,7 +79,7 @@ def test_no_shipped_file_holds_a_secret() -> None:
         ("inventory: {path: nowhere}\n", "1:19", "there is no folder nowhere", "correct"),
         ("limits: {wave: 0}\n", "1:16", "limits.wave: 0 is out of range", "at least 1"),
         ("limts: {}\n", "1:1", "unknown key 'limts'", "did you mean limits?"),
-        ("- 1\n", "1:1", "rocetune.yaml is a mapping", "networks:"),
+        ("- 1\n", "1:1", "rocetune.yaml must hold a mapping", "key: value"),
     ],
 )
 def test_settings_errors(errors: Errors, settings: str, place: str, text: str, remedy: str) -> None:
