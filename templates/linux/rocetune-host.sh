@@ -903,18 +903,20 @@ wants() {
     [ -n "$W" ] && [ "$W" != "$C" ]
 }
 
-# step KEY COMMAND...: one write; a transaction stops at the first failure, boot and undo go on.
+# step KEYS COMMAND...: one write for one or more keys; a transaction stops at the first failure, boot and undo go on.
 step() {
-    st_key=$1
+    st_keys=$1
     shift
     if [ -n "$STOP" ] && [ -n "$BROKEN" ]; then
         return 1
     fi
     "$@" && return 0
     BROKEN=1
-    vn "$st_key"
-    eval "why_$VN=\$REASON"
-    WHYS="$WHYS $VN"
+    for st_key in $st_keys; do
+        vn "$st_key"
+        eval "why_$VN=\$REASON"
+        WHYS="$WHYS $VN"
+    done
     return 1
 }
 
@@ -942,28 +944,36 @@ indexed() {
     REPLY=$x_out
 }
 
-write_dcbx() {
-    case $TOOL.$2 in
-    mlnx.*) attempt mlnx_qos -i "$1" -d "$2" ;;
-    dcb.os) attempt dcb dcbx set dev "$1" host ieee ;;
-    *) unsupported "dcb cannot give DCBX back to the firmware: install mlnx-tools and run mlnx_qos -i $1 -d fw" ;;
-    esac
-}
-
-write_trust() {
-    case $TOOL.$2 in
-    mlnx.*) attempt mlnx_qos -i "$1" --trust "$2" ;;
-    dcb.pcp) attempt dcb app flush dev "$1" dscp-prio ;;
-    # Trust follows the first DSCP entry, which write_map adds.
-    dcb.dscp) return 0 ;;
-    *) unsupported "neither mlnx_qos nor dcb is installed" ;;
-    esac
+# write_ownership IF: DCBX owner, trust and cable length. mlnx_qos takes them in one call, in this order.
+write_ownership() {
+    o_keys=
+    o_args=
+    RETRUSTED=
+    for o_key in dcbx trust cable_m; do
+        wants "$o_key" || continue
+        case $o_key.$TOOL.$W in
+        dcbx.mlnx.*) o_args="$o_args -d $W" ;;
+        trust.mlnx.*) o_args="$o_args --trust $W" ;;
+        cable_m.mlnx.*) o_args="$o_args --cable_len $W" ;;
+        dcbx.dcb.os) step dcbx attempt dcb dcbx set dev "$1" host ieee ;;
+        dcbx.dcb.*) step dcbx unsupported "dcb cannot give DCBX back to the firmware: mlnx_qos -i $1 -d fw can" ;;
+        trust.dcb.pcp) step trust attempt dcb app flush dev "$1" dscp-prio ;;
+        # Trust follows the first DSCP entry, which write_map adds.
+        trust.dcb.dscp) ;;
+        cable_m.dcb.*) step cable_m attempt dcb pfc set dev "$1" delay "$W" ;;
+        *) step "$o_key" unsupported "neither mlnx_qos nor dcb is installed" ;;
+        esac
+        o_keys="$o_keys $o_key"
+        [ "$o_key" = trust ] && RETRUSTED=1
+    done
+    # shellcheck disable=SC2086 # words from validated settings
+    [ -z "$o_args" ] || step "$o_keys" attempt mlnx_qos -i "$1" $o_args
 }
 
 # write_map IF: the DSCP entries that differ; all of them after a change of trust, which rewrites the map.
 write_map() {
     z_args=
-    z_first=
+    z_keys=
     for z_key in $w_keys; do
         case $z_key in dscp2prio.*) ;; *) continue ;; esac
         in_phase "$z_key" "$PHASE" || continue
@@ -977,7 +987,7 @@ write_map() {
             step "$z_key" attempt dcb app del dev "$1" dscp-prio "${z_key#*.}:$C"
             continue
         fi
-        z_first=${z_first:-$z_key}
+        z_keys="$z_keys $z_key"
         case $TOOL in
         mlnx) z_args="$z_args --dscp2prio set,${z_key#*.},$W" ;;
         *) z_args="$z_args ${z_key#*.}:$W" ;;
@@ -986,17 +996,9 @@ write_map() {
     [ -n "$z_args" ] || return 0
     # shellcheck disable=SC2086 # numbers from validated settings
     case $TOOL in
-    mlnx) step "$z_first" attempt mlnx_qos -i "$1" $z_args ;;
-    dcb) step "$z_first" attempt dcb app replace dev "$1" dscp-prio $z_args ;;
-    *) step "$z_first" unsupported "neither mlnx_qos nor dcb is installed" ;;
-    esac
-}
-
-write_cable() {
-    case $TOOL in
-    mlnx) attempt mlnx_qos -i "$1" --cable_len "$2" ;;
-    dcb) attempt dcb pfc set dev "$1" delay "$2" ;;
-    *) unsupported "neither mlnx_qos nor dcb is installed" ;;
+    mlnx) step "$z_keys" attempt mlnx_qos -i "$1" $z_args ;;
+    dcb) step "$z_keys" attempt dcb app replace dev "$1" dscp-prio $z_args ;;
+    *) step "$z_keys" unsupported "neither mlnx_qos nor dcb is installed" ;;
     esac
 }
 
@@ -1004,7 +1006,7 @@ write_cable() {
 write_ets() {
     t_any=
     for t_key in ets.tsa ets.bw prio_tc; do
-        wants "$t_key" && t_any=${t_any:-$t_key}
+        wants "$t_key" && t_any="$t_any $t_key"
     done
     [ -n "$t_any" ] || return 0
     t_tsa=${w_ets_tsa:-${c_ets_tsa-}}
@@ -1097,17 +1099,12 @@ write_marking() {
 # changed bitmap makes the driver take the link down and up.
 write_port() {
     qos_tool
-    RETRUSTED=
-    wants dcbx && step dcbx write_dcbx "$1" "$W"
     wants pause && step pause attempt ethtool -A "$1" rx "$W" tx "$W"
     wants mtu && step mtu put "/sys/class/net/$1/mtu" "$W"
-    if wants trust; then
-        step trust write_trust "$1" "$W" && RETRUSTED=1
-    fi
+    write_ownership "$1"
     case ${w_trust:-${c_trust-}} in
     dscp) write_map "$1" ;;
     esac
-    wants cable_m && step cable_m write_cable "$1" "$W"
     write_ets "$1"
     wants storm_prevention_ms &&
         step storm_prevention_ms attempt ethtool --set-tunable "$1" pfc-prevention-tout "$W"
