@@ -62,7 +62,8 @@ class Sonic:
         if purpose == "config":
             return (facts.CONFIG,)
         if purpose == "state":
-            return (facts.CONFIG, STARTUP, facts.STATUS, facts.LLDP, read.PFCWD_CONFIG, counters.WATCHDOG, read.BUFFERS)
+            settings = (facts.CONFIG, STARTUP, facts.STATUS, facts.LLDP, read.PFCWD_CONFIG, read.BUFFERS)
+            return (*settings, *self.commands("counters", known))  # a state has one counter sample
         names = [
             counters.PFC,
             counters.WATCHDOG,
