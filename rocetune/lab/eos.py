@@ -201,19 +201,23 @@ class EosEmulator(Emulator):
             ports=self._ports,
             up=up,
             peer=peer,
-            storm_since=self._storm_since,
+            storms=self._storms,
             peer_counters=peer_counters,
-            now=self.device.now(),
             unicast=self._hardware.unicast,
         )
 
-    def _storm_since(self, port: str) -> float | None:
-        """When this switch first saw that the neighbour storms; a neighbour is looked at only when asked."""
-        mark = f"storm {port}"
-        if not self._peer_storms(port):
-            self._store.marks.pop(mark, None)
-            return None
-        return self._store.marks.setdefault(mark, self.device.now())
+    def _storms(self, port: str) -> eos_show.Storm:
+        """Storms since boot. A neighbour is looked at only when asked, so a storm begins at the first look."""
+        marks, now = self._store.marks, self.device.now()
+        since, past, ended = f"storm {port}", f"stormed {port}", f"storms {port}"
+        lasts = self._peer_storms(port)
+        if lasts:
+            marks.setdefault(since, now)
+        elif since in marks:
+            marks[past] = marks.get(past, 0.0) + now - marks.pop(since)
+            marks[ended] = marks.get(ended, 0) + 1
+        seconds = marks.get(past, 0.0) + (now - marks[since] if lasts else 0.0)
+        return eos_show.Storm(seconds, int(marks.get(ended, 0)), lasts)
 
     def _peer_storms(self, port: str) -> bool:
         end = self.device.neighborhood.peer(self.device.name, self._names.get(port, port))

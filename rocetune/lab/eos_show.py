@@ -16,6 +16,15 @@ STORM_FRAMES_PER_S = 180_000
 
 
 @dataclass(frozen=True, slots=True)
+class Storm:
+    """Pause storms of one port since boot: seconds in all, how many ended, whether one lasts."""
+
+    seconds: float = 0.0
+    ended: int = 0
+    lasts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """One look at the switch."""
 
@@ -23,9 +32,8 @@ class View:
     ports: Mapping[str, int]  # native name -> Mbit/s, in order
     up: Callable[[str], bool]
     peer: Callable[[str], tuple[str, str] | None]
-    storm_since: Callable[[str], float | None]  # when the peer began to send pause frames without end
+    storms: Callable[[str], Storm]
     peer_counters: Callable[[str], Mapping[str, int]]
-    now: float
     unicast: str
 
     def statements(self, port: str) -> Block:
@@ -41,10 +49,9 @@ class View:
             n for n in range(8) if held.get(f"priority-flow-control priority {n}", [""])[0].endswith(" no-drop")
         )
 
-    def storm_s(self, port: str) -> float | None:
-        """Seconds that a storm has lasted on a port that listens to pause frames."""
-        since = self.storm_since(port) if self.lossless(port) else None
-        return None if since is None else max(0.0, self.now - since)
+    def storm(self, port: str) -> Storm:
+        """Storms on a port that listens to pause frames; other ports do not feel any."""
+        return self.storms(port) if self.lossless(port) else Storm()
 
     def routed(self, port: str) -> bool:
         """Whether the port is routed."""
@@ -111,9 +118,7 @@ def pfc_counters(view: View) -> dict[str, Any]:
             continue
         seen = view.peer_counters(port)
         received = sum(count for name, count in seen.items() if name == "pfc_tx" or name.startswith("pfc_tx."))
-        storm = view.storm_s(port)
-        if storm is not None:
-            received = max(received, int(storm * STORM_FRAMES_PER_S))
+        received = max(received, int(view.storm(port).seconds * STORM_FRAMES_PER_S))
         found[port] = {"rxFrames": received, "txFrames": 0}
     return {"interfaceCounters": found}
 
@@ -122,8 +127,10 @@ def watchdog_counters(view: View) -> dict[str, Any]:
     """``show priority-flow-control counters watchdog``: a port appears with its first event."""
     found = {}
     for port in _ethernet(view):
-        if view.storm_s(port) is not None and watched(view, port):
-            queues = {str(n): {"stuckCount": 1, "recoveryCount": 0} for n in view.lossless(port)}
+        storm = view.storm(port)
+        if (storm.lasts or storm.ended) and watched(view, port):
+            events = {"stuckCount": storm.ended + storm.lasts, "recoveryCount": storm.ended}
+            queues = {str(n): dict(events) for n in view.lossless(port)}
             found[port] = {"txQueues": queues}
     return {"interfaces": found}
 
@@ -151,11 +158,10 @@ def queue_counters(view: View) -> dict[str, Any]:
     """``show interfaces counters queue detail``: a stuck queue that the watchdog drops for loses packets."""
     found = {}
     for port in _ethernet(view):
-        storm = view.storm_s(port)
-        losing = view.lossless(port) if storm is not None and watched(view, port) else ()
+        lost = int(view.storm(port).seconds * 1000)
+        losing = view.lossless(port) if lost and watched(view, port) else ()
         classes = {
-            f"TC{n}": {"dropPrecedences": {"DP0": {"droppedPackets": int((storm or 0.0) * 1000) if n in losing else 0}}}
-            for n in range(8)
+            f"TC{n}": {"dropPrecedences": {"DP0": {"droppedPackets": lost if n in losing else 0}}} for n in range(8)
         }
         found[port] = {"ucastQueues": {"trafficClasses": classes}}
     return {"egressQueueCounters": {"interfaces": found}}

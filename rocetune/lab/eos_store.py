@@ -90,7 +90,7 @@ class Store:
     def reboot(self, now: float) -> None:
         """Power cycle: only the startup configuration is left."""
         self.running = copy.deepcopy(self.startup)
-        self.sessions, self.timer, self.booted = {}, None, now
+        self.sessions, self.timer, self.booted, self.marks = {}, None, now, {}
 
     def write_memory(self) -> None:
         """Save the running configuration."""

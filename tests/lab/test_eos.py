@@ -262,6 +262,12 @@ def test_storm_of_the_neighbour_shows_in_counters(bench: Bench) -> None:
     assert pfc["interfaceCounters"]["Ethernet2/1"]["rxFrames"] == 0
     assert events["interfaces"] == {"Ethernet1/1": {"txQueues": {"3": {"stuckCount": 1, "recoveryCount": 0}}}}
 
+    bench.cables.others.clear()
+    events = bench.json("show priority-flow-control counters watchdog")[0]
+    assert events["interfaces"] == {"Ethernet1/1": {"txQueues": {"3": {"stuckCount": 1, "recoveryCount": 1}}}}
+    after = bench.json("show priority-flow-control counters")[0]["interfaceCounters"]["Ethernet1/1"]["rxFrames"]
+    assert after >= pfc["interfaceCounters"]["Ethernet1/1"]["rxFrames"]  # counters never fall
+
 
 def test_without_a_watchdog_a_storm_leaves_no_event(bench: Bench) -> None:
     peer = SimpleNamespace(device=SimpleNamespace(faults=lambda: (Fault("storm"),)), counters=lambda port: {})

@@ -31,7 +31,6 @@ QUEUE_COUNTERS = "show interfaces counters queue detail | json"
 QUEUE_DROPS = "show interfaces counters queue drops | json"  # Jericho
 ERRORS = "show interfaces counters errors | json"
 PHY = "show interfaces phy detail | json"
-DOM = "show interfaces transceiver dom thresholds | json"
 
 # Revisions whose keys are known (anta): without one, eAPI answers with the oldest.
 REVISIONS: Mapping[str, int] = {"show priority-flow-control counters": 3, "show interfaces phy detail": 2}

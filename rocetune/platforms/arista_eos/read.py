@@ -51,6 +51,7 @@ class _Reader:
     interfaces: Mapping[str, Mapping[str, Any]]
     pfc: Mapping[str, PfcRow] | None
     pause: Mapping[str, Mapping[str, Any]]
+    ecn: Mapping[str, Mapping[int, tuple[str, int, int]]]
     evidence: dict[Path, Evidence] = field(default_factory=dict)
 
     def note(self, path: Path, entry: parse.Entry | None, command: str = ask.RUNNING) -> None:
@@ -71,6 +72,7 @@ def read(device: str, transcript: Transcript, facts: Facts) -> State:
         _canonical(ask.section(transcript, ask.INTERFACES, "interfaces")),
         pfc,
         _canonical(ask.section(transcript, ask.FLOW_CONTROL, "interfaceFlowControls")),
+        _ecn_tables(transcript),
     )
     listed = {key[1] for key in reader.found if key[0] == keys.INTERFACE} | set(reader.interfaces)
     ports = {}
@@ -113,6 +115,17 @@ def ecn_table(text: str) -> dict[int, tuple[str, int, int]]:
     """``show qos interfaces X ecn``: queue to (unit, minimum, maximum). Header over two lines, rule below."""
     rows = re.findall(r"^\s*([0-7])\s+([a-z]+)\s+([0-9]+)\s+([0-9]+)\s*$", text, re.MULTILINE)
     return {int(queue): (unit, int(low), int(high)) for queue, unit, low, high in rows}
+
+
+def _ecn_tables(transcript: Transcript) -> dict[str, dict[int, tuple[str, int, int]]]:
+    """Thresholds in operation, where somebody asked a port for them (one command per port: not asked by default)."""
+    found = {}
+    for command in transcript:
+        match = re.fullmatch(r"show qos interfaces (.+?) ecn", command)
+        answer = ask.text(transcript, command)
+        if match is not None and answer is not None:
+            found[names.interface(match[1])] = ecn_table(answer)
+    return found
 
 
 def _canonical(rows: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -231,6 +244,11 @@ def _priority(
     for leaf in ("ecn", "kmin_bytes", "kmax_bytes", "pmax_percent"):
         reader.note((*at, leaf), curve)
     kmin, kmax, pmax = _curve(curve)
+    shown = reader.ecn.get(port)
+    if shown is not None:
+        unit, low, high = shown.get(number, ("", 0, 0))
+        factor = _UNIT_BYTES.get(unit)
+        kmin, kmax = (low * factor, high * factor) if factor else (None, None)
     pfc = _pfc(reader, port, stated, priority)
     headroom, alpha = _buffer(reader, at) if pfc else (None, None)
     watched = stated.get(("watchdog",))
@@ -245,7 +263,7 @@ def _priority(
         bandwidth_percent=int(share.value) if share is not None and share.value.isdigit() and dwrr else None,
         headroom_bytes=headroom,
         alpha=alpha,
-        ecn=curve is not None,
+        ecn=curve is not None if shown is None else number in shown,
         kmin_bytes=kmin,
         kmax_bytes=kmax,
         pmax_percent=pmax,

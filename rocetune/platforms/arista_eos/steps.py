@@ -161,8 +161,3 @@ _WITHIN = ("qos trust", "no priority", "bandwidth percent", "bandwidth guarantee
 def _rank(edit: _Edit) -> tuple[bool, int, Key]:
     last = edit.key[-1]
     return edit.new is not None, _WITHIN.index(last) if last in _WITHIN else len(_WITHIN), edit.key
-
-
-def undo(done: Sequence[Step]) -> tuple[str, ...]:
-    """The lines that take steps back, in order."""
-    return tuple(line for step in reversed(done) for line in step.undo.splitlines())
