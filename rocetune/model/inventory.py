@@ -27,6 +27,7 @@ from rocetune.model.names import (
     ProfileName,
     UserName,
     Word,
+    hostname,
 )
 from rocetune.model.profile import Medium, Metres, Model, Several, Speed
 
@@ -65,7 +66,7 @@ Names = Annotated[tuple[GroupName, ...], Several]
 class ConnectionEntry(Model):
     """Options of one connection plug-in (netmiko, napalm ...), as Nornir reads them."""
 
-    hostname: Pattern | None = None
+    hostname: Annotated[str, AfterValidator(hostname)] | None = None
     port: TcpPort | None = None
     username: UserName | None = None
     password: SecretStr | None = None

@@ -132,20 +132,25 @@ class Cabling:
     def _entry(self, number: int, entry: LinkEntry, raw: Map) -> None:
         traits = traits_of(entry)
         cable = Cable(number, self._traits.setdefault(traits, traits), raw.start)
-        reach = reach_m(entry.medium, entry.speed)
-        if reach is not None and entry.length is not None and entry.length > reach:
-            speed = f" at {show_speed(entry.speed)}" if entry.speed else ""
-            self.problems.error(
-                find(raw, ("length",)),
-                f"{entry.length:g} m is beyond the reach of {entry.medium}{speed}, {reach:g} m",
-                "correct the length, or choose another medium",
-            )
+        self._reach(number, entry, raw, entry.speed)
         ranges = self._ranges(entry, raw)
         try:
             for a, b, rail, values in _unfold(entry, ranges) if ranges is not None else ():
                 self._link(cable, entry, raw, a, b, rail, values)
         except RangeError as error:
             self.problems.error(_blame(raw, error.text), error.text, error.remedy)
+
+    def _reach(self, number: int, entry: LinkEntry, raw: Map, speed: int | None) -> None:
+        reach = reach_m(entry.medium, speed)
+        if reach is not None and entry.length is not None and entry.length > reach:
+            at = f" at {show_speed(speed)}" if speed else ""
+            self._note(
+                number,
+                "reach",
+                find(raw, ("length",)),
+                f"{entry.length:g} m is beyond the reach of {entry.medium}{at}, {reach:g} m",
+                "correct the length, or choose another medium",
+            )
 
     def _ranges(self, entry: LinkEntry, raw: Map) -> dict[str, tuple[int, ...]] | None:
         """The values of each index, None after noting an error."""
@@ -168,6 +173,8 @@ class Cabling:
             self._note(cable.number, "self", cable.place, f"{a} is linked to itself{hint}", "name two different ports")
             return
         speed = self._speed(cable, entry, raw, ends[0], ends[1], hint)
+        if entry.speed is None and speed is not None:
+            self._reach(cable.number, entry, raw, speed)
         for side, own, peer in (("a", ends[0], ends[1]), ("b", ends[1], ends[0])):
             device, port = own
             taken = self.ends[device].get(port)

@@ -66,6 +66,13 @@ def test_a_declared_speed_binds_the_link(errors: Errors) -> None:
     assert "gpu01:stor0 runs at 100G, the link at 400G" in found[0].text
 
 
+def test_a_declared_speed_decides_the_reach(errors: Errors) -> None:
+    groups = "gpu: {platform: linux, data: {ports: {rail0: {role: rail, speed: 400G}}}}\n"
+    link = "- {a: 'leaf1:Ethernet0', b: 'gpu01:rail0', medium: dac, length: 4m}\n"
+    found = errors({"inventory/groups.yaml": groups, "inventory/links.yaml": link})
+    assert "4 m is beyond the reach of dac at 400G, 3 m" in found[0].text
+
+
 def test_both_ends_in_different_networks(errors: Errors) -> None:
     found = errors(
         {
