@@ -77,6 +77,7 @@ def _setting(setting: Setting, port: PortFacts) -> tuple[Setting, tuple[tuple[Pa
     qos, why = setting.qos, dict(setting.why)
     lost: list[tuple[Path, str]] = []
     qos = replace(qos, dcbx=None, watchdog=None, dscp_to_priority=_full_map(qos))
+    _explain_map(qos, why)
     mtu = qos.mtu_bytes
     if mtu is not None and mtu > adapter.max_mtu_bytes:
         qos = replace(qos, mtu_bytes=adapter.max_mtu_bytes)
@@ -108,6 +109,15 @@ def _full_map(qos: PortQos) -> tuple[int | None, ...]:
     foreign = {dscp for entry in qos.priorities if not entry.owned for dscp in entry.dscps or ()}
     rest = next((e.priority for e in qos.priorities if e.owned and not e.dscps and not e.lossless), 0)
     return tuple(None if dscp in foreign else rest if value is None else value for dscp, value in enumerate(known))
+
+
+def _explain_map(qos: PortQos, why: dict[Path, Why]) -> None:
+    named = {dscp: entry.name or "" for entry in qos.priorities for dscp in entry.dscps or ()}
+    rest = Why("map.default", steps=("a DSCP that no class names goes to the default class, not to DSCP / 8",))
+    for dscp, priority in enumerate(qos.dscp_to_priority or ()):
+        if priority is not None:
+            made = Why("map.class", (("class", named[dscp]),)) if dscp in named else rest
+            why.setdefault(("dscp_to_priority", dscp), made)
 
 
 def _priorities(qos: PortQos, why: dict[Path, Why]) -> tuple[PriorityQos, ...]:
