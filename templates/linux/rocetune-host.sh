@@ -1481,8 +1481,8 @@ mode_ready() {
     esac
     set +f
     for a_path in "$ROOT"/proc/[0-9]*/comm; do
-        [ -r "$a_path" ] || continue
-        case $(cat "$a_path" 2>/dev/null) in
+        slurp "${a_path#"$ROOT"}"
+        case $REPLY in
         nic-configurati*)
             printf '%s\n' "nic-configuration-operator manages the NICs of this server: take the server out of it, or do not manage it here"
             break
