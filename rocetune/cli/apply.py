@@ -116,20 +116,20 @@ def _somebody_is_here() -> bool:
     return sys.stdin.isatty()
 
 
-def finish(report: ApplyReport, options: Settings) -> None:
+def finish(report: ApplyReport, options: Settings, undoing: str = "") -> None:
     """Print the outcome, the next command, and the summary last; leave with the report's exit code."""
     from rocetune.report.apply import apply_json, apply_markdown, apply_text, next_commands, summary
 
     if options.format == "json":
-        click.echo(apply_json(report))
+        click.echo(apply_json(report, undoing))
     elif options.format == "markdown":
-        click.echo(apply_markdown(report), nl=False)
+        click.echo(apply_markdown(report, undoing), nl=False)
     else:
         paint = options.paint()
         text = apply_text(report, paint)
         if text:
             click.echo("\n" + text + "\n")
-        following = list(next_commands(report))
+        following = list(next_commands(report, undoing))
         if report.doctor is not None and report.doctor.findings:
             from rocetune.cli.doctor import show
 
@@ -139,7 +139,7 @@ def finish(report: ApplyReport, options: Settings) -> None:
             if line:
                 click.echo(("Next: " if index == 0 else "  or: ") + options.again(line))
         shade = {0: "good", 1: "warn"}.get(report.exit_code, "bad")
-        click.echo(paint(shade, summary(report)))
+        click.echo(paint(shade, summary(report, undoing)))
     if report.exit_code:
         raise click.exceptions.Exit(report.exit_code)
 

@@ -17,7 +17,7 @@ from rocetune.cli.options import settings, shared
 @accept_new_host_keys
 @shared
 def command(run: str, yes: bool, max_impact: str, wave: int | None, accept_new_host_keys: bool) -> None:
-    """Exit codes as for apply."""
+    """Exit 0 when all was given back, else as for apply."""
     from rocetune.app.applying import rollback
     from rocetune.cli.progress import Steps
     from rocetune.model.change import Impact
@@ -35,4 +35,4 @@ def command(run: str, yes: bool, max_impact: str, wave: int | None, accept_new_h
             progress=steps,
             accept_new_host_keys=accept_new_host_keys,
         )
-    finish(report, shared_options)
+    finish(report, shared_options, undoing=run)

@@ -28,14 +28,18 @@ _SHADES = {
 }
 
 
-def summary(report: ApplyReport) -> str:
-    """One line: the verdict, how much, how long, how healthy."""
+def summary(report: ApplyReport, undoing: str = "") -> str:
+    """One line: the verdict, how much, how long, how healthy. ``undoing`` names the run that was to be given back."""
     devices = counted(len(report.diff.devices), "device")
     health = f", {report.doctor.verdict}" if report.doctor else ""
     changes = sum(len(item.comparison.changes) for item in report.diff.devices)
     took = f"in {duration(report.seconds)}"
     if report.verdict == "unchanged":
-        return f"no changes: {devices} already as planned{health}, {took}."
+        state = f"already as before run {undoing}" if undoing else "already as planned"
+        return f"no changes: {devices} {state}{health}, {took}."
+    if report.verdict == "applied" and undoing:
+        what = f"{counted(changes, 'change')} of run {undoing}"
+        return f"given back: {what} on {devices}{health}, {took} (run {report.run})."
     if report.verdict == "applied":
         return f"applied: {counted(changes, 'change')} on {devices}{health}, {took} (run {report.run})."
     if report.verdict == "rolled back":
@@ -52,8 +56,10 @@ def _standings_words(standings: Sequence[DeviceStanding]) -> str:
     return ", ".join(f"{compact(names, limit=4)} {standing}" for standing, names in found.items())
 
 
-def next_commands(report: ApplyReport) -> tuple[str, ...]:
+def next_commands(report: ApplyReport, undoing: str = "") -> tuple[str, ...]:
     """What to type next, most useful first; arguments of ``rocetune``."""
+    if undoing and report.verdict in ("applied", "unchanged"):
+        return ("diff",)
     if report.verdict == "mixed":
         return (f"apply --resume {report.run}", f"rollback {report.run}")
     if report.verdict == "refused":
@@ -118,9 +124,9 @@ def standing_detail(item: DeviceStanding) -> str:
     return f"back to the old configuration by {at}" + (f"; {item.detail}" if item.detail else "")
 
 
-def apply_markdown(report: ApplyReport) -> str:
+def apply_markdown(report: ApplyReport, undoing: str = "") -> str:
     """The same for a change record."""
-    blocks = [f"**rocetune apply**: {summary(report)}"]
+    blocks = [f"**rocetune {'rollback' if undoing else 'apply'}**: {summary(report, undoing)}"]
     rows = [list(row) for row in wave_rows(report.results)]
     if rows:
         blocks.append(markdown_table(rows, ["phase", "wave", "devices", "outcome", "time", "detail"]))
@@ -131,7 +137,7 @@ def apply_markdown(report: ApplyReport) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def apply_document(report: ApplyReport) -> encode.Json:
+def apply_document(report: ApplyReport, undoing: str = "") -> encode.Json:
     """The report as one JSON object; see docs/json.md."""
     return {
         "format": "rocetune.apply/1",
@@ -139,7 +145,8 @@ def apply_document(report: ApplyReport) -> encode.Json:
         "verdict": report.verdict,
         "exit_code": report.exit_code,
         "seconds": round(report.seconds, 3),
-        "summary": summary(report),
+        "undoing": undoing or None,
+        "summary": summary(report, undoing),
         "diff": {"changed": report.diff.changed, "summary": diff_summary(report.diff)},
         "results": [
             {
@@ -169,10 +176,10 @@ def apply_document(report: ApplyReport) -> encode.Json:
             }
             for item in (report.doctor.findings if report.doctor else ())
         ],
-        "next": list(next_commands(report)),
+        "next": list(next_commands(report, undoing)),
     }
 
 
-def apply_json(report: ApplyReport) -> str:
+def apply_json(report: ApplyReport, undoing: str = "") -> str:
     """:func:`apply_document` as text."""
-    return to_json(apply_document(report))
+    return to_json(apply_document(report, undoing))
