@@ -56,6 +56,7 @@ def apply(
 def rollback(
     ws: Workspace,
     run: str,
+    limit: str | None = None,
     *,
     yes_confirm: Consent = lambda report: True,
     wave: int = 8,
@@ -69,7 +70,7 @@ def rollback(
     """
     record = _record(ws, run)
     options = Options(max_impact, wave, True, accept_new_host_keys, examine=False)
-    return _run(ws, None, f"rollback {run}", options, yes_confirm, progress or quiet, record)
+    return _run(ws, limit, f"rollback {run}", options, yes_confirm, progress or quiet, record)
 
 
 def resume(
@@ -163,9 +164,9 @@ def _locked(
     run: str,
 ) -> ApplyReport:
     if undoing is not None:
-        limit = ",".join(undoing.devices)
         settle_all(ws, undoing, report, options.accept_new_host_keys)
-    scene = read_scene(ws, limit, report, accept_new_host_keys=options.accept_new_host_keys)
+    only = undoing.devices if undoing is not None else None
+    scene = read_scene(ws, limit, report, only=only, accept_new_host_keys=options.accept_new_host_keys)
     try:
         if undoing is not None:
             _point_back(scene, undoing)

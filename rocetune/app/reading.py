@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -107,14 +107,25 @@ def comparison_of(platform: Platform, item: Fitted, running: Config | None) -> t
     return desired, comparison
 
 
-def read_scene(ws: Workspace, limit: str | None, report: Report, *, accept_new_host_keys: bool = False) -> Scene:
+def read_scene(
+    ws: Workspace,
+    limit: str | None,
+    report: Report,
+    *,
+    only: Collection[str] | None = None,
+    accept_new_host_keys: bool = False,
+) -> Scene:
     """Connect to the scope, read facts and running configurations, re-fit and compare.
+
+    ``only`` narrows the scope to these devices as well (a rollback's).
 
     Raises UseError for an infeasible plan or refused credentials; a device that cannot be read is in ``failed``.
     """
     plan = make_plan(ws)
     refuse_problems(plan)
-    names = select(ws, plan, limit)
+    names = tuple(name for name in select(ws, plan, limit) if only is None or name in only)
+    if not names:
+        raise UseError("no device of that run is in the scope", "check --limit and the inventory")
     fleet = make_fleet(ws, plan, names, accept_new_host_keys=accept_new_host_keys, workers=ws.workers)
     try:
         return _ask(ws, plan, names, fleet, report)

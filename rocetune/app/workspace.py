@@ -12,6 +12,8 @@ from pathlib import Path
 from rocetune import platforms
 from rocetune.app.errors import UseError
 from rocetune.deploy.links import Endpoint
+from rocetune.platforms import templating
+from rocetune.site import secrets
 from rocetune.site.site import Site, load_site
 
 STATE = ".rocetune"
@@ -72,14 +74,15 @@ class Workspace:
         host = self.site.inventory[name]
         eapi = platforms.get(host.platform or "").transport == "napalm:eos"
         options = host.options("napalm" if eapi else "netmiko")
-        password = options.pop("password", None) or host.password
+        username = options.pop("username", None) or host.username
+        password = options.pop("password", None) or host.password or secrets.from_keyring(name, username)
         user_config = Path.home() / ".ssh" / "config"
         ca_file, key_file = options.pop("ca_file", None), options.pop("key_file", None)
         options.pop("platform", None)
         return Endpoint(
             options.pop("hostname", None) or host.hostname or name,
             options.pop("port", None) or host.port,
-            options.pop("username", None) or host.username,
+            username,
             password.get_secret_value() if password else None,
             ca_file=Path(ca_file).expanduser() if ca_file else None,
             tls_verify=bool(options.pop("tls_verify", True)),
@@ -91,4 +94,5 @@ class Workspace:
 
 def open_workspace(root: Path, *, inventory: Path | None = None, lab: bool = False) -> Workspace:
     """Load a site. Raises rocetune.site.errors.SiteErrors with every error of its files."""
+    templating.use_site(root.resolve() / "templates")
     return Workspace(root.resolve(), load_site(root, inventory), lab)

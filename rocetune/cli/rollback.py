@@ -29,6 +29,7 @@ def command(run: str, yes: bool, max_impact: str, wave: int | None, accept_new_h
         report = rollback(
             workspace,
             run,
+            shared_options.limit,
             yes_confirm=consent(shared_options, steps, yes),
             wave=wave or workspace.site.settings.limits.wave,
             max_impact=Impact[max_impact.upper()],

@@ -243,7 +243,6 @@ class Limits(Model):
     wave: Annotated[int, Field(ge=1, le=1000)] = Field(
         default=8, description="devices changed at once after the canary"
     )
-    max_failures: Annotated[int, Field(ge=0, le=1000)] = Field(default=0, description="failed devices before it stops")
 
 
 class SiteSettings(Model):

@@ -72,17 +72,40 @@ def _finalize(value: Any) -> Any:
     return value
 
 
-@lru_cache(maxsize=64)  # an environment keeps its compiled templates: compiling costs more than rendering
+_site: Path | None = None  # a process works on one site; set once when the site is opened
+
+
+def use_site(templates: Path | None) -> None:
+    """Let a site's own ``templates`` folder win over the shipped one from now on, file by file."""
+    global _site
+    _site = templates if templates is not None and templates.is_dir() else None
+
+
+def source(platform: str, name: str) -> str:
+    """The text of one template or side file of a platform, the site's own if it has one."""
+    for folder in _folders(platform, _site):
+        if (folder / name).is_file():
+            return (folder / name).read_text(encoding="utf-8")
+    raise FileNotFoundError(f"no {name} among the templates of {platform}")
+
+
 def environment(platform: str, site_templates: Path | None = None) -> SandboxedEnvironment:
     """The environment of one platform; ``get_template("config.j2")`` finds ``templates/<platform>/config.j2``.
 
-    ``site_templates`` is a site's ``templates`` folder and wins over the shipped one, file by file. Undefined
+    ``site_templates`` (default: the site of :func:`use_site`) wins over the shipped folder, file by file. Undefined
     names and None are errors; there is no HTML escaping, because the output is configuration.
     """
-    folders = [] if site_templates is None else [site_templates / platform]
-    folders.append(resources.templates() / platform)
+    return _environment(platform, site_templates or _site)
+
+
+def _folders(platform: str, site: Path | None) -> list[Path]:
+    return [*([] if site is None else [site / platform]), resources.templates() / platform]
+
+
+@lru_cache(maxsize=64)  # an environment keeps its compiled templates: compiling costs more than rendering
+def _environment(platform: str, site: Path | None) -> SandboxedEnvironment:
     made = SandboxedEnvironment(
-        loader=FileSystemLoader([str(folder) for folder in folders]),
+        loader=FileSystemLoader([str(folder) for folder in _folders(platform, site)]),
         undefined=StrictUndefined,
         autoescape=False,
         trim_blocks=True,

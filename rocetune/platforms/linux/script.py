@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 
-from rocetune import resources
+from rocetune.platforms.templating import source
 
 SCRIPT = "rocetune-host.sh"
 PREFIX = "rocetune-host "  # of commands that are modes of the script
@@ -21,10 +20,9 @@ _MODE = re.compile(r"rocetune-host [a-z]+( [A-Za-z0-9_.-]+)*", re.ASCII)
 _END = "ROCETUNE-END-OF-FILE"
 
 
-@lru_cache(maxsize=8)
 def shipped(name: str) -> str:
     """Text of one file the server gets unchanged."""
-    return (resources.templates() / "linux" / name).read_text(encoding="utf-8")
+    return source("linux", name)
 
 
 def drive(lines: Sequence[str]) -> bytes:

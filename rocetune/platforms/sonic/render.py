@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from rocetune.model.plan import DevicePlan, PortPlan, Setting
 from rocetune.model.qos import PriorityQos
 from rocetune.platforms.sonic.database import dump, load, natural
 from rocetune.platforms.sonic.facts import dynamic
-from rocetune.platforms.sonic.fit import fixed_headroom, private_size
+from rocetune.platforms.sonic.fit import fixed_headroom, fixed_port, private_size
 from rocetune.platforms.sonic.owned import OURS
 from rocetune.platforms.templating import environment
 
@@ -51,18 +50,13 @@ def object_name(setting: Setting, entry: PriorityQos) -> str:
     return f"{name[:25].rstrip('-')}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
 
 
-@lru_cache(maxsize=4)
-def _environment(site_templates: Path | None) -> Any:
-    return environment("sonic", site_templates)
-
-
 def render(plan: DevicePlan, facts: Facts, site_templates: Path | None = None) -> Rendered:
     """CONFIG_DB JSON of what rocetune owns on this switch. Deterministic bytes."""
     ports = plan.managed
     for item in ports:
         if not _PORT.fullmatch(item.native):
             raise BadPort(f"{plan.device.name}: {item.native!r} is no SONiC port: names are Ethernet0, Ethernet4 ...")
-    text = _environment(site_templates).get_template("config_db.j2").render(**_context(plan, facts))
+    text = environment("sonic", site_templates).get_template("config_db.j2").render(**_context(plan, facts))
     database = load(_TRAILING_COMMA.sub(r"\1", text))
     kept = {table: {key: fields for key, fields in keys.items() if fields} for table, keys in database.items()}
     return Rendered(text=dump({table: keys for table, keys in kept.items() if keys}))
@@ -133,7 +127,7 @@ def _port(item: PortPlan, facts: Facts) -> dict[str, Any]:
         "lossless": tuple(lossless),
         "group_map": f"{OURS}-PG{''.join(map(str, lossless)) or 'none'}",
         "mtu": qos.mtu_bytes,
-        "cable_m": None if qos.cable_m is None else round(qos.cable_m),
+        "cable_m": cable_length(setting, facts),
         "pfc": ",".join(str(entry.priority) for entry in pfc),
         "watched": ",".join(map(str, watched)),
         "watchdog": qos.watchdog if watched else None,
@@ -150,6 +144,13 @@ def _port(item: PortPlan, facts: Facts) -> dict[str, Any]:
         "buffer_queues": _buffer_queues({entry.priority for entry in pfc}, {e.priority for e in owned}, foreign, facts),
         "groups": [Queue(entry.priority, profile=_group_profile(item, entry, facts)) for entry in pfc],
     }
+
+
+def cable_length(setting: Setting, facts: Facts) -> int | None:
+    """Metres for CABLE_LENGTH; 0 keeps the switch's buffer manager away from a headroom that the profile fixes."""
+    if fixed_port(setting, facts):
+        return 0
+    return None if setting.qos.cable_m is None else round(setting.qos.cable_m)
 
 
 def _buffer_queues(lossless: set[int], owned: set[int], foreign: set[int], facts: Facts) -> list[Queue]:
