@@ -17,7 +17,15 @@ from rocetune.model.finding import Finding
 from rocetune.model.qos import Path
 
 _GENERAL = ("SYM-001", "SYM-002", "DRF-001")  # they say that something differs; a finding about the leaf says what
-_ALIAS = {"dscps": "dscp_to_priority", "active_mtu_bytes": "mtu_bytes"}
+_ALIAS = {
+    "dscps": "dscp_to_priority",
+    "active_mtu_bytes": "mtu_bytes",
+    "detect_ms": "watchdog",
+    "restore_ms": "watchdog",
+    "poll_ms": "watchdog",
+    "action": "watchdog",
+}
+_OF_PORT = ("dscp_to_priority", "watchdog")  # one topic for all priorities of a port
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +40,7 @@ def fold(case: Case, judged: Sequence[Judged]) -> tuple[Finding, ...]:
     """Root findings with their consequences inside; order as given."""
     parents = _Parents(len(judged))
     index = _Index(case, judged)
+    _lost(case, judged, parents)
     for rule in correlations():
         _apply(rule, judged, index, parents)
     _explain(judged, parents)
@@ -143,14 +152,18 @@ def _together(rule: Correlation, root: int, judged: Sequence[Judged], index: _In
 
 def _explain(judged: Sequence[Judged], parents: _Parents) -> None:
     """Fold general findings under the ones that name the leaf."""
-    known = entries()
     topics: dict[tuple[str, Path], int] = {}
+    settings: dict[str, int] = {}
     for number, item in enumerate(judged):
-        finding = item.finding
-        if finding.verdict == "fail" and finding.id not in _GENERAL and known[finding.id].kind == "setting":
+        finding, root = item.finding, judged[parents.root(number)]
+        if _names_a_setting(root) and finding.device == root.finding.device and finding.id not in _GENERAL:
             topics.setdefault((finding.device, _topic(finding.path[1:])), number)
+            if not root.result.follows:
+                settings.setdefault(finding.device, number)
     for number, item in enumerate(judged):
         finding = item.finding
+        if item.result.follows and finding.device in settings:
+            parents.put(number, settings[finding.device])
         if finding.verdict != "fail" or finding.id not in _GENERAL:
             continue
         paths = item.result.origins if finding.id == "DRF-001" else (finding.path,)
@@ -159,13 +172,36 @@ def _explain(judged: Sequence[Judged], parents: _Parents) -> None:
             parents.put(number, roots[0])
 
 
+def _lost(case: Case, judged: Sequence[Judged], parents: _Parents) -> None:
+    """A server on which every port fails, and which has nothing to restore its settings: one finding."""
+    failing: dict[str, list[int]] = defaultdict(list)
+    for number, item in enumerate(judged):
+        if _names_a_setting(item) or (item.finding.id in _GENERAL and item.finding.verdict == "fail"):
+            failing[item.finding.device].append(number)
+    for number, item in enumerate(judged):
+        device = item.finding.device
+        if not item.result.covers or item.finding.verdict != "fail":
+            continue
+        ports = {judged[other].finding.port for other in failing[device]}
+        if all(planned.port.name in ports for planned in case.plan[device].ports):
+            for other in failing[device]:
+                parents.put(other, number)
+
+
+def _names_a_setting(item: Judged) -> bool:
+    """A failing finding about one configured or operational leaf."""
+    finding = item.finding
+    return finding.verdict == "fail" and finding.id not in _GENERAL and entries()[finding.id].kind == "setting"
+
+
 def _topic(path: Path) -> Path:
     """The leaf that a path is about, whatever its spelling: the map of DSCPs is one topic for all priorities."""
-    if not path:
+    words = [part for part in path if isinstance(part, str)]
+    if not words:
         return ()
-    name = _ALIAS.get(str(path[-1]), str(path[-1]))
+    name = _ALIAS.get(words[-1], words[-1])
     numbers = [part for part in path if isinstance(part, int)]
-    return (name,) if name == "dscp_to_priority" else (*numbers, name)
+    return (name,) if name in _OF_PORT else (*numbers, name)
 
 
 def flatten(findings: Sequence[Finding]) -> Iterator[Finding]:

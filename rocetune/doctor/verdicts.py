@@ -20,7 +20,8 @@ class Result:
     ``severity`` None: the catalogue's. ``fix`` replaces the platform's remedy; ``advice`` replaces the
     catalogue's words where no platform knows a command. ``also`` are further remedies ``(device, path, want)``: of
     another device they are shown first, of the same one only when the first remedy is empty. ``spans`` are the
-    ports that a storm reaches and ``origins`` the plan leaves that a drift concerns (both for folding).
+    ports that a storm reaches, ``origins`` the plan leaves that a drift concerns; ``follows`` goes away when the
+    settings that fail on this device are right; ``covers`` cures all of them when every port fails (for folding).
     """
 
     verdict: Verdict
@@ -40,6 +41,8 @@ class Result:
     also: tuple[tuple[str, Path, object], ...] = ()
     spans: frozenset[PortKey] = frozenset()
     origins: tuple[Path, ...] = ()
+    follows: bool = False
+    covers: bool = False
 
 
 Check = Callable[[Case], Iterable[Result]]

@@ -161,6 +161,35 @@ def test_drift_beyond_it_stays_visible() -> None:
         assert "DRF-001 leaf1" in roots(rack)
 
 
+def test_stale_boot_settings_follow_a_wrong_hand() -> None:
+    """Boot would restore the right value: the wrong one is the trouble. Alone, stale settings are it."""
+    rack = healthy().setting("gpu01", "persistence", "stale")
+    assert roots(rack) == {"FW-004 gpu01": []}
+    rack.seen("gpu01", "rail0", ("host", "cnp_dscp"), 4)
+    assert roots(rack) == {"CNP-001 gpu01 rail0": ["FW-004 gpu01", "SYM-001 gpu01 rail0"]}
+
+
+def test_a_server_that_lost_everything_is_one_finding() -> None:
+    rack = healthy().setting("gpu01", "persistence", "absent").seen("gpu01", "rail0", ("trust",), "pcp")
+    assert "MAP-001 gpu01 rail0" in roots(rack)  # one wrong port is named by itself
+    for path, value in ((("trust",), "pcp"), (OFF, False), (("host", "roce_tos"), 0)):
+        for port in ("rail0", "rail1"):
+            rack.seen("gpu01", port, path, value)
+    found = roots(rack)
+    assert list(found) == ["FW-004 gpu01"]
+    assert {"PFC-001 gpu01 rail0", "MAP-001 gpu01 rail1", "PFC-003 gpu01 rail1"} <= set(found["FW-004 gpu01"])
+    assert rack.judge().findings[0].fix == ("gpu01: set /persistence to installed",)
+
+
+def test_drift_of_every_map_entry_is_explained_by_the_trust() -> None:
+    """Trust PCP hides the map: its 64 entries differ, and one setting is wrong."""
+    rack = healthy().seen("gpu01", "rail0", ("trust",), "pcp").seen("gpu01", "rail0", ("dscp_to_priority",), None)
+    for number in (0, 3, 6, 7):
+        rack.seen("gpu01", "rail0", ("priorities", number, "dscps"), None)
+    rack.drift = {"gpu01": _drift(("ens11np0", "trust"), *(("ens11np0", "dscp_to_priority", n) for n in range(64)))}
+    assert "DRF-001 gpu01" in roots(rack)["MAP-001 gpu01 rail0"]
+
+
 def test_configured_and_not_operating_needs_the_comparison() -> None:
     """PFC-004 is about a configuration that is right: known only when it was compared and holds no difference."""
     rack = healthy().seen("leaf1", "Ethernet1/1", OFF, False)

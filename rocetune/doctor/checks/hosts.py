@@ -132,6 +132,8 @@ def persistence(case: Case) -> Iterator[Result]:
                 want="installed",
                 expected="boot-time unit installed with these settings",
                 observed=value or "not observed",
+                follows=value == "stale",  # boot would restore what is right, or what was right before
+                covers=value == "absent",  # the server lost everything at a reboot, or never had it
             )
 
 
