@@ -108,6 +108,10 @@ class Emulator(ABC):
     def reboot(self) -> None:
         """Power cycle: running state returns to what was persisted; timers and sessions are gone."""
 
+    def said(self, command: str, stdin: bytes) -> str:
+        """The words of an exec request that a fault's ``value`` is looked for in."""
+        return command + "\n" + stdin.decode("utf-8", "replace")
+
     def counters(self, port: str) -> Mapping[str, int]:
         """Counters this port shows now (names of rocetune.model.state.Sample), for the peer's emulator to mirror.
 

@@ -96,7 +96,7 @@ class EapiSocket:
             return _error(serial, -32601, f"Method not found: {method}", [])
         call: Callable[[], list[Any]] = lambda: self._host.emulator.run_cmds(cmds, fmt)  # noqa: E731
         try:
-            result = await self._host.request(json.dumps(cmds), call)
+            result = await self._host.request(lambda: json.dumps(cmds), call)
         except EapiError as error:
             return _error(serial, error.code, error.message, error.data)
         return {"jsonrpc": "2.0", "id": serial, "result": result}

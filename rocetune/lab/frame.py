@@ -121,8 +121,11 @@ class Host:
     def _own_faults(self) -> tuple[Fault, ...]:
         return tuple(entry.fault for entry in self._lab.book.of(self.name) if entry.fault.name not in FRAME_FAULTS)
 
-    async def request(self, text: str, call: Callable[[], T]) -> T:
-        """One request: delays, faults, timers, then ``call`` in a worker thread. Raises Cut."""
+    async def request(self, text: Callable[[], str], call: Callable[[], T]) -> T:
+        """One request: delays, faults, timers, then ``call`` in a worker thread. Raises Cut.
+
+        ``text`` gives the words that drop_session looks in.
+        """
         delay = self._lab.latency_ms / 1000
         for entry in self._lab.book.of(self.name):
             if entry.fault.name == "unreachable":
@@ -148,7 +151,7 @@ class Host:
         async with self._lock:
             return await self._lab.work(lambda: call(self.emulator))
 
-    def _serve(self, text: str, call: Callable[[], T]) -> T:
+    def _serve(self, text: Callable[[], str], call: Callable[[], T]) -> T:
         self._settle(True)
         striking = self._striking(text)
         if striking is not None and (striking.fault.value or "").startswith("before:"):
@@ -161,13 +164,13 @@ class Host:
             raise Cut
         return result
 
-    def _striking(self, text: str) -> Entry | None:
+    def _striking(self, text: Callable[[], str]) -> Entry | None:
         for entry in self._lab.book.of(self.name):
             if entry.fault.name != "drop_session":
                 continue
             wanted = (entry.fault.value or "").removeprefix("before:").removeprefix("after:")
             struck = self.deeds.struck.get(str(entry.id), 0)
-            if wanted in text and (entry.fault.count == 0 or struck < entry.fault.count):
+            if wanted in text() and (entry.fault.count == 0 or struck < entry.fault.count):
                 self.deeds.struck[str(entry.id)] = struck + 1
                 self.deeds.save()
                 return entry

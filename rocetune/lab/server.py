@@ -18,13 +18,14 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
 from rocetune.lab.device import Emulator, Fault, LabDevice, ShellResult
+from rocetune.lab.server_faults import FAULTS, WrongHand
 from rocetune.lab.server_meter import Meter
-from rocetune.lab.server_tree import Nic, Tree, factory_nic, install_tools, nics, read_nic, write_nic
+from rocetune.lab.server_tree import Nic, Tree, factory_nic, install_tools, nics, read_nic, write_line, write_nic
 
 _ROOTED = re.compile(
     r"(?<![\w./})$-])/(?=(?:sys|etc|proc|run|var|root|tmp|opt|home|boot|usr/local|lib/udev|usr/lib/udev|"
@@ -33,7 +34,7 @@ _ROOTED = re.compile(
 _TOOL_PATH = re.compile(r"(?<![\w./})$-])/(?:usr/)?s?bin/(?=[A-Za-z_])")
 _PLAIN = re.compile(r"[\w./@+:-]+", re.ASCII)
 _COUNTERS = re.compile(r"counters|ethtool|rdma |dcb|inspect|statistic")
-_TAIL_BYTES = 8192  # of a script on stdin: a long one ends with the lines that call its functions
+_TAIL_BYTES = 8192  # a longer script on stdin ends with the lines that call its functions
 _LIMIT_S = 300.0
 
 
@@ -41,23 +42,7 @@ class ServerEmulator(Emulator):
     """One server with the planned NIC ports and a management port that nobody manages."""
 
     transport = "ssh"
-    FAULTS: ClassVar[Mapping[str, str]] = {
-        "storm": "PORT sends pause frames without end (VALUE: priority)",
-        "wrong_trust": "PORT trusts pcp",
-        "wrong_map": "PORT maps a DSCP wrongly (VALUE: DSCP:PRIORITY, default the lossless class to 0)",
-        "pfc_missing": "PFC is off on PORT",
-        "mtu": "PORT has another MTU (VALUE, default 1500)",
-        "tos": "the rdma_cm default ToS of PORT is another (VALUE, default 0)",
-        "traffic_class": "the forced traffic class of PORT is another (VALUE, default unset)",
-        "cnp_dscp": "CNPs of PORT carry another DSCP (VALUE, default 0)",
-        "ecn_off": "DCQCN is off on PORT: neither notification nor reaction point",
-        "stall_timer": "the NIC's stall timer of PORT is back at 8 s (VALUE: milliseconds)",
-        "dcbx_firmware": "the firmware owns DCB settings of PORT",
-        "global_pause": "link pause is on at PORT",
-        "lldpad": "lldpad runs and may overwrite DCB settings",
-        "lost_at_reboot": "boot units and settings are gone and the server was rebooted",
-        "refuse_line": "tools refuse calls, and files writes, that contain VALUE",
-    }
+    FAULTS: ClassVar[Mapping[str, str]] = FAULTS
 
     def __init__(self, device: LabDevice) -> None:
         super().__init__(device)
@@ -74,13 +59,14 @@ class ServerEmulator(Emulator):
             rdma_cm=device.options.get("rdma_cm", "loaded") != "absent",
         )
         self._meter = Meter(self.home, self._tree, self.ports, device.now, device.faults)
+        self._hand = WrongHand(self.home, self._tree, device.plan)
         self._ready = False
 
     # ------------------------------------------------------------------ the contract
 
     def run(self, command: str, stdin: bytes) -> ShellResult:
         self._prepare()
-        if _COUNTERS.search(_asked(command, stdin)):
+        if _COUNTERS.search(self.said(command, stdin)):
             self._meter.publish()
         guarded = self._guarded()
         result = self._shell(self._person(command), stdin)
@@ -122,6 +108,15 @@ class ServerEmulator(Emulator):
         self._shell("udevadm trigger --action=add --subsystem-match=net", b"")
         self._settle()
 
+    def said(self, command: str, stdin: bytes) -> str:
+        """Of a long script only the lines that call its functions: its text names everything it could do."""
+        script = stdin.decode("utf-8", "replace")
+        return (
+            command
+            + "\n"
+            + (script if len(script) <= _TAIL_BYTES else script.rpartition("_driver() {")[2][-_TAIL_BYTES:])
+        )
+
     def counters(self, port: str) -> Mapping[str, int]:
         nic = self._find(port)
         if nic is None or not (self.home / "nic" / nic.netdev).exists():
@@ -136,18 +131,20 @@ class ServerEmulator(Emulator):
             self._shell("systemctl enable --now lldpad", b"")
             return "lldpad runs and starts at boot"
         if fault.name == "lost_at_reboot":
-            self._forget()
+            self._hand.forget()
             self.reboot()
             return "boot units and settings removed, rebooted"
         if fault.name == "refuse_line":
             if not fault.value:
                 raise ValueError("refuse_line needs the text that is refused")
             return f"calls and writes that contain {fault.value!r} fail"
+        if fault.name == "storm":
+            self._meter.publish()  # what was before the storm is counted without it
         targets = self.ports if fault.port is None else (self._find(fault.port),)
         for target in targets:
             if target is None:
                 raise ValueError(f"no port {fault.port!r}: it has {', '.join(nic.alias for nic in self.ports)}")
-            self._bend(target, fault)
+            self._hand.bend(target, fault)
         where = fault.port or "every port"
         return f"{where}: {self.FAULTS[fault.name]}"
 
@@ -157,82 +154,6 @@ class ServerEmulator(Emulator):
             self._shell("systemctl disable --now lldpad", b"")
         elif fault.name == "storm":
             self._meter.publish()
-
-    # ------------------------------------------------------------------ faults
-
-    def _bend(self, port: Nic, fault: Fault) -> None:
-        """One lasting mis-setting of one port, as a wrong hand would make it."""
-        if fault.name == "storm":
-            self._meter.publish()  # what was before the storm is counted without it
-            if fault.value and fault.value not in "01234567":
-                raise ValueError("the storm's value is a priority, 0 to 7")
-            return
-        bends: Mapping[str, Callable[[Nic, str | None], None]] = {
-            "mtu": lambda nic, value: self._sysfs(nic, "mtu", _digits(value or "1500", 68, 9978)),
-            "tos": self._bend_tos,
-            "traffic_class": self._bend_class,
-            "cnp_dscp": lambda nic, value: _write(self._tree.congestion(nic, "cnp_dscp"), _digits(value or "0", 0, 63)),
-            "ecn_off": self._bend_ecn,
-        }
-        if fault.name in bends:
-            bends[fault.name](port, fault.value)
-            return
-        path = self.home / "nic" / port.netdev
-        write_nic(path, {**(state := read_nic(path)), **self._bent(state, fault)})
-
-    def _bent(self, state: Mapping[str, str], fault: Fault) -> Mapping[str, str]:
-        """What a fault changes in the state of driver and firmware."""
-        if fault.name == "wrong_trust":
-            return {"trust": "pcp", **{f"{kind}{dscp}": "0" for dscp in range(64) for kind in "da"}}
-        if fault.name == "wrong_map":
-            dscp, _, priority = (fault.value or f"{self._lossless_dscp(state['port'])}:0").partition(":")
-            return {f"d{_digits(dscp, 0, 63)}": _digits(priority, 0, 7), f"a{dscp}": "1"}
-        if fault.name == "pfc_missing":
-            return {"pfc": "0,0,0,0,0,0,0,0", "downs": str(int(state["downs"]) + 1)}
-        if fault.name == "stall_timer":
-            return {"storm": _digits(fault.value or "8000", 0, 8000)}
-        if fault.name == "dcbx_firmware":
-            return {"dcbx": "fw"}
-        return {"pause_rx": "on", "pause_tx": "on"}  # global_pause
-
-    def _bend_tos(self, port: Nic, value: str | None) -> None:
-        number = _digits(value or "0", 0, 255)
-        _write(self.home / "cma" / f"{port.rdma}.default_roce_tos", number)
-        live = self.root / "sys/kernel/config/rdma_cm" / port.rdma / "ports/1/default_roce_tos"
-        if live.exists():
-            _write(live, number)
-
-    def _bend_class(self, port: Nic, value: str | None) -> None:
-        path = self.root / "sys/class/infiniband" / port.rdma / "tc/1/traffic_class"
-        if not path.exists():
-            raise ValueError("an inbox driver has no forced traffic class")
-        path.write_text(f"Global tclass={_digits(value, 0, 255)}\n" if value else "")
-
-    def _bend_ecn(self, port: Nic, _: str | None) -> None:
-        if self._inbox:
-            raise ValueError("an inbox driver has no switch for the DCQCN roles")
-        for role in ("roce_np", "roce_rp"):
-            for priority in range(8):
-                self._sysfs(port, f"ecn/{role}/enable/{priority}", "0")
-
-    def _sysfs(self, port: Nic, name: str, value: str) -> None:
-        _write(self.root / "sys/class/net" / port.netdev / name, value)
-
-    def _lossless_dscp(self, alias: str) -> int:
-        for item in self.device.plan.ports:
-            if item.port.name == alias:
-                for entry in item.setting.qos.lossless():
-                    if entry.dscps:
-                        return entry.dscps[0]
-        return 26
-
-    def _forget(self) -> None:
-        """Remove what would restore settings at boot; /etc/modprobe.d and other foreign files stay."""
-        etc = self.root / "etc"
-        for pattern in ("systemd/system/rocetune*", "systemd/system/*.wants/rocetune*", "udev/rules.d/*rocetune*"):
-            for path in etc.glob(pattern):
-                path.unlink()
-        shutil.rmtree(etc / "rocetune", ignore_errors=True)
 
     def _find(self, port: str) -> Nic | None:
         return next((nic for nic in self.ports if port in (nic.alias, nic.netdev, nic.rdma)), None)
@@ -259,8 +180,8 @@ class ServerEmulator(Emulator):
             self._tree.boot()
         for port in self.ports:
             write_nic(self.home / "nic" / port.netdev, factory_nic(port))
-            _write(self.home / "cma" / f"{port.rdma}.default_roce_tos", "0")
-            _write(self.home / "cma" / f"{port.rdma}.default_roce_mode", "RoCE v2")
+            write_line(self.home / "cma" / f"{port.rdma}.default_roce_tos", "0")
+            write_line(self.home / "cma" / f"{port.rdma}.default_roce_mode", "RoCE v2")
         (self.home / "boot").write_text(f"{self._now_ms()}\n")
         _write_new(self.root / "proc/sys/kernel/random/boot_id", os.urandom(16).hex())
         self._meter.reset()
@@ -296,11 +217,12 @@ class ServerEmulator(Emulator):
             return
         now_ms = self._now_ms()
         for port in self.ports:
+            net = self.root / "sys/class/net" / port.netdev
             down = int(read_nic(self.home / "nic" / port.netdev)["down_until"]) > now_ms
-            self._sysfs(port, "carrier", "0" if down else "1")
-            self._sysfs(port, "operstate", "down" if down else "up")
+            write_line(net / "carrier", "0" if down else "1")
+            write_line(net / "operstate", "down" if down else "up")
             base = self.root / "sys/class/infiniband" / port.rdma / "ports/1"
-            _write(base / "state", "1: DOWN" if down else "4: ACTIVE")
+            write_line(base / "state", "1: DOWN" if down else "4: ACTIVE")
 
     # ------------------------------------------------------------------ commands
 
@@ -313,7 +235,7 @@ class ServerEmulator(Emulator):
     def _environment(self) -> dict[str, str]:
         now_ms = self._now_ms()
         up_ms = now_ms - int((self.home / "boot").read_text())
-        _write(self.root / "proc/uptime", f"{up_ms / 1000:.2f} 0.00")
+        write_line(self.root / "proc/uptime", f"{up_ms / 1000:.2f} 0.00")
         environment = {
             "PATH": str(self.home / "bin"),
             "HOME": str(self.root / "root"),
@@ -389,10 +311,6 @@ class ServerEmulator(Emulator):
                 path.write_bytes(content)
 
 
-def _asked(command: str, stdin: bytes) -> str:
-    return command + stdin[-_TAIL_BYTES:].decode("utf-8", "replace").rpartition("_driver() {")[2]
-
-
 def _text(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
@@ -401,17 +319,6 @@ def _real(name: str) -> str:
     return shutil.which(name, path="/usr/bin:/bin") or name
 
 
-def _write(path: Path, value: str) -> None:
-    path.write_text(value + "\n")
-
-
 def _write_new(path: Path, value: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    _write(path, value)
-
-
-def _digits(text: str, low: int, high: int) -> str:
-    """A whole number in a range, as text. Raises ValueError."""
-    if not (text.isascii() and text.isdigit() and low <= int(text) <= high):
-        raise ValueError(f"{text!r} is not a number from {low} to {high}")
-    return str(int(text))
+    write_line(path, value)

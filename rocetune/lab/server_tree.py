@@ -120,7 +120,8 @@ class Tree:
     """Builds and resets the tree below ``root``. ``inbox`` leaves out what only OFED and DOCA drivers have."""
 
     def __init__(self, root: Path, name: str, ports: tuple[Nic, ...], *, inbox: bool, rdma_cm: bool) -> None:
-        self.root, self._name, self._ports, self._inbox, self._rdma_cm = root, name, ports, inbox, rdma_cm
+        self.root, self.inbox = root, inbox
+        self._name, self._ports, self._rdma_cm = name, ports, rdma_cm
 
     def build(self) -> None:
         """Everything, once."""
@@ -145,7 +146,7 @@ class Tree:
     def congestion(self, port: Nic, name: str) -> Path:
         """The file of one congestion-control attribute (sysfs name), wherever this driver has it."""
         role, debug, _ = _BOTH_DCQCN[name]
-        if self._inbox:
+        if self.inbox:
             return self.root / "sys/kernel/debug/mlx5" / port.bdf / "cc_params" / debug
         return self.root / "sys/class/net" / port.netdev / "ecn" / role / name
 
@@ -165,6 +166,8 @@ class Tree:
             # Installed and not enabled, as on many distributions.
             "usr/lib/systemd/system/lldpad.service": "[Unit]\nDescription=Link Layer Discovery Protocol Agent Daemon.\n"
             "[Service]\nType=simple\nExecStart=/usr/sbin/lldpad -t\n[Install]\nWantedBy=multi-user.target",
+            "usr/lib/systemd/system/lldpad.socket": "[Unit]\nDescription=Link Layer Discovery Protocol Agent Socket.\n"
+            "[Install]\nWantedBy=sockets.target",
             "etc/rdma/modules/rdma.conf": "rdma_cm" if self._rdma_cm else "# empty",
         }
 
@@ -227,7 +230,7 @@ class Tree:
             "ifindex": str(index + 3),
             "phys_port_name": "p0",
         }
-        if not self._inbox:
+        if not self.inbox:
             net["settings/pfc_stall_prevention"] = "default"
             for role in ("roce_np", "roce_rp"):
                 net |= {f"ecn/{role}/enable/{priority}": "1" for priority in range(8)}
@@ -238,7 +241,7 @@ class Tree:
         (self.root / "sys/class/infiniband" / port.rdma).symlink_to(
             f"../../devices/pci0000:00/{port.bdf}/infiniband/{port.rdma}"
         )
-        if self._inbox:
+        if self.inbox:
             debug = f"sys/kernel/debug/mlx5/{port.bdf}/cc_params"
             self._files({f"{debug}/{name}": str(value) for _, name, value in _BOTH_DCQCN.values()})
             self._files({f"{debug}/np_cnp_prio_mode": "0"})
@@ -302,6 +305,11 @@ def factory_nic(port: Nic) -> dict[str, str]:
         **{f"d{dscp}": str(dscp // 8) for dscp in range(64)},
         **{f"a{dscp}": "0" for dscp in range(64)},
     }
+
+
+def write_line(path: Path, value: str) -> None:
+    """One value as the kernel shows an attribute."""
+    path.write_text(value + "\n")
 
 
 def read_nic(path: Path) -> dict[str, str]:

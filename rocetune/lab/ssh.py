@@ -101,7 +101,12 @@ class SshSocket:
                 process.exit(result.status)
         except Cut:
             process.get_extra_info("connection").abort()
-        except (asyncssh.BreakReceived, asyncssh.TerminalSizeChanged, BrokenPipeError, ConnectionError):
+        except (
+            asyncssh.Error,
+            asyncssh.BreakReceived,
+            asyncssh.TerminalSizeChanged,
+            ConnectionError,
+        ):  # the client left
             process.close()
         except Exception:  # a defect of an emulator must not look like a hanging device
             _LOG.exception("%s: %s", self.host.name, process.command)
@@ -114,8 +119,7 @@ class SshSocket:
 
 async def execute(host: Host, command: str, stdin: bytes) -> ShellResult:
     """One command on a device. Raises Cut also when the emulator says that the connection dies."""
-    text = command + "\n" + stdin.decode("utf-8", "replace")
-    result = await host.request(text, lambda: host.emulator.run(command, stdin))
+    result = await host.request(lambda: host.emulator.said(command, stdin), lambda: host.emulator.run(command, stdin))
     if result.drop:
         raise Cut
     return result

@@ -180,3 +180,10 @@ def test_a_bounce_shows_as_link_down_for_its_time(make_server: Callable[..., Ser
     assert "Link detected: no" in server.ok(f"ethtool {IF}")
     server.later(1)
     assert server.ok(f"cat /sys/class/net/{IF}/carrier") == "1\n"
+
+
+def test_faults_look_at_what_a_long_script_calls_not_at_all_it_could_do(server: Server) -> None:
+    script = b"commit() { :; }\n" * 1000 + b"demo_driver() {\n( main pending )\n}\ndemo_driver\n"
+    said = server.emulator.said("sh -s", script)
+    assert "main pending" in said and "commit" not in said and said.startswith("sh -s\n")
+    assert "commit" in server.emulator.said("sh -s", b"commit now")
