@@ -1,4 +1,4 @@
-"""Puts templates, profiles, schemas and the sample site into the wheel; an editable install uses the checkout itself."""
+"""Puts templates, profiles, schemas and the sample site into the wheel; an editable install uses the checkout."""
 
 from __future__ import annotations
 
