@@ -13,7 +13,7 @@ from rocetune.report.ranges import compact
 from rocetune.report.table import PLAIN, Paint, cell, counted, fenced, markdown_table, table, to_json
 
 _SIGNS = {"add": "+", "change": "~", "remove": "-"}
-_UNDO_LINES = 24  # shown in text without -v; markdown and JSON always have all
+_UNDO_LINES = 12  # shown in text without -v; markdown and JSON always have all
 
 
 def summary(report: DiffReport) -> str:

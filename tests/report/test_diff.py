@@ -75,7 +75,7 @@ def test_long_undo_is_cut_in_text_unless_verbose(report: DiffReport) -> None:
 
     leaf = replace(report.devices[-1], steps=tuple(Step("config", "x", f"line {n}") for n in range(40)))
     long = DiffReport((leaf,), live=True)
-    assert "… 16 more lines" in diff_text(long)
+    assert "… 28 more lines" in diff_text(long)
     assert "    line 0\n" not in diff_text(long)
     assert "    line 0\n" in diff_text(long, verbose=True)
 
