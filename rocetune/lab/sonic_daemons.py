@@ -40,6 +40,8 @@ class SwitchState:
     groups: dict[str, str | None] = field(default_factory=dict)  # "Ethernet0:3" -> profile in the ASIC, None = null
     queues: dict[str, str | None] = field(default_factory=dict)
     watched: dict[str, str] = field(default_factory=dict)  # port -> queues its running watchdog looks at
+    told: dict[str, str] = field(default_factory=dict)  # port -> PFC list that the buffer manager heard of
+    lengths: dict[str, str] = field(default_factory=dict)  # port -> cable length that it remembers
     storms: dict[str, list[int]] = field(default_factory=dict)  # "Ethernet0:3" -> [stormed now, detected, restored]
     seen: dict[str, list[float]] = field(default_factory=dict)  # "Ethernet0:3" -> [at, PFC frames received, per second]
     timers: list[Timer] = field(default_factory=list)
@@ -65,7 +67,10 @@ def boot(state: SwitchState, now: float) -> None:
     state.boot = now
     state.appl, state.groups, state.queues = {}, {}, {}
     state.watched, state.storms, state.seen = {}, {}, {}
-    state.timers = []
+    state.timers, state.told = [], {}
+    state.lengths = {
+        port: text for held in state.config.get("CABLE_LENGTH", {}).values() for port, text in held.items()
+    }
     process(state, [("set", table, key) for table, entries in state.config.items() for key in entries])
 
 
@@ -75,30 +80,35 @@ def process(state: SwitchState, events: Iterable[Event]) -> None:
     for action, table, key in batch:
         _orchagent(state, action, table, key)
     follow: list[Event] = []
-    ports = _concerned(state, batch)
     if state.config.get("DEVICE_METADATA", {}).get("localhost", {}).get("buffer_model") != "dynamic":
-        for port in ports:
+        for port in _concerned(state, batch):
             follow += _buffer_manager(state, port)
+    # A length in the same batch as its port is remembered too late: the order of two tables is not defined.
+    for action, table, key in batch:
+        if action == "set" and table == "CABLE_LENGTH":
+            state.lengths.update(state.config.get(table, {}).get(key, {}))
     for action, table, key in sorted(follow, key=lambda event: (event[1], event[2])):
         _orchagent(state, action, table, key)
 
 
 def _concerned(state: SwitchState, batch: list[Event]) -> list[str]:
-    """Ports whose headroom the buffer manager looks up again."""
+    """Ports whose headroom the buffer manager looks up again: written ones, and those whose PFC list changed."""
     ports: dict[str, None] = {}
     for action, table, key in batch:
-        if action == "set" and table == "CABLE_LENGTH":
-            ports |= dict.fromkeys(state.config.get(table, {}).get(key, {}))
-        elif action == "set" and table in ("PORT_QOS_MAP", "PORT"):
+        if action == "set" and table == "PORT":
+            ports[key] = None
+        enabled = state.config.get("PORT_QOS_MAP", {}).get(key, {}).get("pfc_enable")
+        if action == "set" and table == "PORT_QOS_MAP" and enabled is not None and state.told.get(key) != enabled:
+            state.told[key] = enabled
             ports[key] = None
     return list(ports)
 
 
 def _buffer_manager(state: SwitchState, port: str) -> list[Event]:
     """buffermgrd of the traditional model: look up, write, and never take away."""
-    enabled = state.config.get("PORT_QOS_MAP", {}).get(port, {}).get("pfc_enable", "")
+    enabled = state.told.get(port, "")
     speed = state.config.get("PORT", {}).get(port, {}).get("speed", "")
-    length = next((entry[port] for entry in state.config.get("CABLE_LENGTH", {}).values() if port in entry), "")
+    length = state.lengths.get(port, "")
     if not enabled or not speed or length in ("", "0m"):
         return []
     row = next((row for row in HEADROOM if str(row[0]) == speed and row[1] == length), None)
@@ -123,9 +133,8 @@ def _buffer_manager(state: SwitchState, port: str) -> list[Event]:
         events.append(("set", "BUFFER_PROFILE", name))
     groups = state.config.setdefault("BUFFER_PG", {})
     for span in spans(enabled):
-        if groups.get(f"{port}|{span}", {}).get("profile") != name:
-            groups[f"{port}|{span}"] = {"profile": name}
-            events.append(("set", "BUFFER_PG", f"{port}|{span}"))
+        groups[f"{port}|{span}"] = {"profile": name}  # written also where it is there already, or something else is
+        events.append(("set", "BUFFER_PG", f"{port}|{span}"))
     return events
 
 

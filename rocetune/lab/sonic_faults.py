@@ -53,8 +53,6 @@ def _wrong_map(config: Database, fault: Fault, plan: DevicePlan) -> str:
 def _wrong_trust(config: Database, fault: Fault, plan: DevicePlan) -> str:
     for port in _ports(fault, plan):
         config["PORT_QOS_MAP"].get(port, {}).pop("dscp_to_tc_map", None)
-    # Without its own map a port uses the switch-level one: that has to go for the fault to be felt.
-    config["PORT_QOS_MAP"].pop("global", None)
     return f"no DSCP map is bound on {', '.join(_ports(fault, plan))}"
 
 

@@ -38,7 +38,7 @@ def _keep_unsaid(wanted: dict[Key, str], running: Config, item: PortPlan) -> Non
         mtu = item.setting.qos.mtu_bytes is None and key == ("PORT", item.native, "mtu")
         cable = item.setting.qos.cable_m is None and key[0] == "CABLE_LENGTH" and key[-1] == item.native
         if mtu or cable:
-            wanted[key] = value
+            wanted.setdefault(key, value)
 
 
 _PORT_FIELDS: dict[tuple[str, str], Path] = {

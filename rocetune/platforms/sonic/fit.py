@@ -73,6 +73,11 @@ def fixed_headroom(setting: Setting, entry: PriorityQos) -> bool:
     return any(value != "auto" for value in numbers)
 
 
+def fixed_port(setting: Setting, facts: Facts) -> bool:
+    """Whether a port of this setting has a headroom by hand beside a buffer manager that must not touch it."""
+    return not dynamic(facts) and any(entry.pfc and fixed_headroom(setting, entry) for entry in setting.qos.priorities)
+
+
 def _speed(item: PortPlan, facts: Facts) -> int | None:
     port = facts.ports.get(item.native)
     return item.port.speed_mbps or (port.speed_mbps if port else None)
@@ -97,8 +102,16 @@ def _setting(setting: Setting, speed: int | None, poll: int | None, facts: Facts
     notes = _Notes(dict(setting.why), where=setting.name)
     qos = setting.qos
     rows = headroom_rows(facts)
-    cable = _cable(qos.cable_m, speed, rows, facts, notes)
-    priorities = tuple(_priority(entry, setting, speed, cable, rows, facts, notes) for entry in qos.priorities)
+    by_hand = fixed_port(setting, facts)
+    if by_hand:
+        notes.round(("cable_m",), "written as 0m: otherwise the switch would bind its own headroom over the fixed one")
+        if any(entry.pfc and not fixed_headroom(setting, entry) for entry in qos.priorities):
+            notes.refuse(
+                ("priorities",), "one port has either fixed headroom or the switch's own: fix it for every class"
+            )
+    row_m = float(math.ceil(qos.cable_m)) if by_hand and qos.cable_m is not None else None
+    cable = None if by_hand else _cable(qos.cable_m, speed, rows, facts, notes)
+    priorities = tuple(_priority(entry, setting, speed, cable or row_m, rows, facts, notes) for entry in qos.priorities)
     if qos.trust not in ("dscp", None):
         notes.refuse(("trust",), f"trust {qos.trust} is not rendered: only DSCP maps are")
     if qos.dcbx not in ("off", None):
@@ -218,7 +231,8 @@ def _fixed(
     notes: _Notes,
 ) -> dict[str, Any]:
     """An explicit BUFFER_PROFILE. What the profile leaves open comes from the switch's own row."""
-    row = rows.get((speed or 0, round(cable or 0)))
+    near = [length for rate, length in rows if rate == speed and length >= (cable or 0)]
+    row = rows.get((speed or 0, min(near, default=0)))
     at = ("priorities", entry.priority)
     if entry.xoff_bytes is not None:
         notes.refuse(

@@ -85,7 +85,7 @@ def _port(name: str, reading: _Reading, facts: Facts) -> PortQos:
     port, maps = reading.table("PORT").get(name, {}), reading.table("PORT_QOS_MAP").get(name, {})
     bound = maps.get("dscp_to_tc_map") or reading.table("PORT_QOS_MAP").get("global", {}).get("dscp_to_tc_map")
     dscp_map = _dscps(reading.table("DSCP_TO_TC_MAP").get(bound or "", {}))
-    reading.note((name, "trust"), f"PORT_QOS_MAP|{name}", {"dscp_to_tc_map": bound or "absent"})
+    reading.note((name, "trust"), f"PORT_QOS_MAP|{name}", {"dscp_to_tc_map": maps.get("dscp_to_tc_map", "absent")})
     reading.note((name, "dscp_to_priority"), f"PORT_QOS_MAP|{name}", {"dscp_to_tc_map": bound or "absent"})
     reading.note((name, "mtu_bytes"), f"PORT|{name}", {"mtu": port.get("mtu", "absent")})
     lengths = reading.table("CABLE_LENGTH").get(cable_object(reading.database, name), {})
@@ -93,7 +93,7 @@ def _port(name: str, reading: _Reading, facts: Facts) -> PortQos:
     reading.note((name, "cable_m"), f"CABLE_LENGTH|{cable_object(reading.database, name)}", {name: length or "absent"})
     rate = port.get("speed", "")
     return PortQos(
-        trust="dscp" if bound else "none",
+        trust="dscp" if maps.get("dscp_to_tc_map") else "none",  # the switch-level map is nobody's intent for this port
         mtu_bytes=_int(port.get("mtu")),
         speed_mbps=int(rate) if rate.isdigit() else None,
         cable_m=float(length[:-1]) if length[:-1].isdigit() else None,
@@ -217,8 +217,8 @@ def _headroom(port: str, group: int, at: Path, pfc: bool, reading: _Reading, fac
         return {"headroom_bytes": 0} if pfc and not facts_of.dynamic(facts) else {}
     power = profile.get("dynamic_th", "")
     return {
-        "headroom_bytes": _int(profile.get("xoff", "0")),
-        "xon_bytes": _int(profile.get("xon", "0")),
+        "headroom_bytes": _int(profile.get("xoff")),  # without one the dynamic model computes it
+        "xon_bytes": _int(profile.get("xon")),
         "xoff_bytes": _int(profile.get("static_th")),
         "alpha": 2.0 ** int(power) if re.fullmatch(r"-?\d+", power) else None,
     }

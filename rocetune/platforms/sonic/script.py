@@ -69,7 +69,7 @@ def script(acts: Sequence[Act], token: str, *, undo: bool) -> str:
         on_error="rc=1" if undo else "exit 1",
         root="" if undo else "sudo -n ",
     )
-    lines = [head]
+    lines = [head, ': >"$d/undoing"'] if undo else [head]
     for act in acts:
         lines.append(f"# {act.note}")
         if act.kind == "load":
@@ -78,14 +78,13 @@ def script(acts: Sequence[Act], token: str, *, undo: bool) -> str:
             lines.append("unset_fields " + _words(act.names))
         elif act.kind == "stop":
             lines.append("stop_watchdog " + _words(act.names))
-        elif act.kind == "settle":
-            lines.append("sleep 5")
         elif act.kind == "gone":
             lines.append("gone " + _words(act.names))
         else:
             # An undo does not wait for a profile: what it restores has one.
             lines += [] if undo else ["have " + _words((name,)) for name in act.names]
-    lines.append(': >"$d/undone"\nexit "$rc"' if undo else ': >"$d/done"')
+    # Only a complete inverse counts as done; a confirm must not come after one that began.
+    lines.append('[ "$rc" -ne 0 ] || : >"$d/undone"\nexit "$rc"' if undo else ': >"$d/done"')
     return "\n".join(lines) + "\n"
 
 

@@ -187,7 +187,7 @@ class SonicSession:
             '[ -d "$d" ] || exit 0',  # confirmed before
             *_only_ours(token),
             f"sudo -n systemctl stop {UNIT}.timer >/dev/null 2>&1",
-            '[ ! -e "$d/undone" ] || { echo "the undo ran before the confirm" >&2; exit 1; }',
+            '[ ! -e "$d/undoing" ] || { echo "the undo ran before the confirm" >&2; exit 1; }',
             f"! systemctl is-active --quiet {UNIT}.service || {{ echo 'the undo is running' >&2; exit 1; }}",
             ': >"$d/confirmed" || exit 1',
             'out=$(sudo -n config save -y 2>&1) || { echo "config save: $out" >&2; exit 1; }',

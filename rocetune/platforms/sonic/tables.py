@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 _DASHES = re.compile(r"-+(?:\s+-+)*")
+_PROMPT = re.compile(r"\S+@\S+:.*[#$].*")
 _GAP = re.compile(r" {2,}")
 
 
@@ -43,7 +44,7 @@ def tables(text: str) -> tuple[Table, ...]:
             continue
         rows = []
         for line in lines[number + 1 :]:
-            if not line.strip() or _DASHES.fullmatch(line.strip()):
+            if not line.strip() or _DASHES.fullmatch(line.strip()) or _PROMPT.fullmatch(line):
                 break
             row = _split(line, bounds)
             if row is None:

@@ -19,7 +19,7 @@ from rocetune.platforms.sonic.database import AUTO_PROFILE, RANGED, Database, Fi
 from rocetune.platforms.sonic.owned import OBJECTS, PFC_FIELDS
 
 Load = dict[str, dict[str, Fields | None]]  # None deletes the entry
-BINDINGS = ("BUFFER_PG", "BUFFER_QUEUE", "CABLE_LENGTH", "PORT", "PORT_QOS_MAP", "QUEUE")
+BINDINGS = ("BUFFER_PG", "BUFFER_QUEUE", "PORT", "PORT_QOS_MAP", "QUEUE")
 SHARED = ("CABLE_LENGTH", "PORT", "PORT_QOS_MAP")  # entries that also hold fields of others
 _APPL_TABLES = {"BUFFER_PG": "BUFFER_PG_TABLE", "BUFFER_QUEUE": "BUFFER_QUEUE_TABLE"}
 
@@ -30,10 +30,10 @@ class Act:
 
     ``load``: a partial CONFIG_DB. ``unset``: fields to remove (``names`` = entry, fields...), which a load cannot do.
     ``stop``: watchdogs of ports. ``gone``: keys that APPL_DB must let go of. ``have``: profiles that the switch must
-    have made itself. ``settle``: time for the switch's own daemons.
+    have made itself.
     """
 
-    kind: Literal["load", "unset", "stop", "gone", "have", "settle"]
+    kind: Literal["load", "unset", "stop", "gone", "have"]
     load: Load = field(default_factory=dict)
     names: tuple[str, ...] = ()
     note: str = ""
@@ -51,6 +51,7 @@ def transition(before: Database, after: Database, *, complete: bool = True) -> t
         acts.append(
             Act("stop", names=tuple(stopped), note="a running watchdog does not see changes: stop, change, start")
         )
+    _write(acts, ("CABLE_LENGTH",), before, after, "lengths before ports: headroom is looked up when a port is written")
     gone = _deleted(RANGED, before, after)
     if gone:
         acts.append(Act("load", load=gone, note="range keys and stale indexes go first"))
@@ -64,7 +65,6 @@ def transition(before: Database, after: Database, *, complete: bool = True) -> t
     touch = _untold(before, after) if complete else {}
     _rebind(touch, gone, after)
     _write(acts, BINDINGS, before, after, "bindings: config load, no port bounce", touch=touch)
-    acts += _override(before, after) if complete else []
     made = _own_profiles(before, after) if complete else []
     if made:
         acts.append(Act("have", names=tuple(made), note="the switch writes its own headroom profiles"))
@@ -140,33 +140,14 @@ def _watchdogs(acts: list[Act], before: Database, after: Database, stopped: list
 
 def _own_profiles(before: Database, after: Database) -> list[str]:
     """Headroom profiles that the switch is to make, where PFC is on: without them a group has no headroom at all."""
-    found = set()
-    for port, index, _, fields in expanded(after.get("BUFFER_PG", {})):
-        name = fields.get("profile", "")
-        if AUTO_PROFILE.fullmatch(name) and str(index) in _pfc(after, port) and _touched(before, after, port, name):
-            found.add(name)
-        elif AUTO_PROFILE.fullmatch(name) and str(index) in _pfc(after, port):
-            found |= _renamed(before, after, port)
+    found = {
+        name
+        for port, index, _, fields in expanded(after.get("BUFFER_PG", {}))
+        if AUTO_PROFILE.fullmatch(name := fields.get("profile", ""))
+        and index in groups.pfc_list(after, port)
+        and name not in before.get("BUFFER_PROFILE", {})
+    }
     return natural(found)
-
-
-def _renamed(before: Database, after: Database, port: str) -> set[str]:
-    """The profile that the switch makes when a cable length changes."""
-    speed = after.get("PORT", {}).get(port, {}).get("speed", "")
-    old, new = (
-        next((entry[port] for entry in database.get("CABLE_LENGTH", {}).values() if port in entry), "")
-        for database in (before, after)
-    )
-    return {f"pg_lossless_{speed}_{new}_profile"} if speed and new and old != new else set()
-
-
-def _pfc(database: Database, port: str) -> list[str]:
-    return database.get("PORT_QOS_MAP", {}).get(port, {}).get("pfc_enable", "").split(",")
-
-
-def _touched(before: Database, after: Database, port: str, profile: str) -> bool:
-    moved = before.get("BUFFER_PG", {}) != after.get("BUFFER_PG", {}) or _pfc(before, port) != _pfc(after, port)
-    return moved and profile not in before.get("BUFFER_PROFILE", {})
 
 
 def _rebind(touch: Load, gone: Load, after: Database) -> None:
@@ -178,31 +159,15 @@ def _rebind(touch: Load, gone: Load, after: Database) -> None:
                 touch.setdefault(table, {})[key] = dict(fields)
 
 
-def _override(before: Database, after: Database) -> list[Act]:
-    """A fixed headroom is bound again after the buffer manager wrote its own over it."""
-    ports = groups.overridden(before, after)
-    if not ports:
-        return []
-    held = after.get("BUFFER_PG", {})
-    again: Load = {"BUFFER_PG": {key: dict(held[key]) for key in natural(held) if key.split("|")[0] in ports}}
-    foreign = [key for keys in ports.values() for key in keys if key not in held]
-    acts = [Act("settle", note="the buffer manager answers a PFC change with its own profile")]
-    if foreign:
-        drop: Load = {"BUFFER_PG": dict.fromkeys(foreign)}
-        acts.append(Act("load", load=drop, note="its range would claim our indexes a second time"))
-        acts.append(Act("gone", names=tuple(f"BUFFER_PG_TABLE:{key.replace('|', ':')}" for key in foreign)))
-    return [*acts, Act("load", load=again, note="the profile's fixed headroom over the switch's own")]
-
-
 def _untold(before: Database, after: Database) -> Load:
-    """PFC lists to write again unchanged: the buffer manager makes a missing profile when it hears of PFC."""
+    """Ports to write again unchanged: the buffer manager looks headroom up when it hears of a port, not of a cable."""
     found: Load = {}
     for port, index, _, fields in expanded(after.get("BUFFER_PG", {})):
-        name = fields.get("profile", "")
-        told = _pfc(before, port) != _pfc(after, port)
-        ready = AUTO_PROFILE.fullmatch(name) and str(index) in _pfc(after, port)
-        if ready and not told and _touched(before, after, port, name):
-            found.setdefault("PORT_QOS_MAP", {})[port] = {"pfc_enable": ",".join(_pfc(after, port))}
+        own = AUTO_PROFILE.fullmatch(fields.get("profile", "")) and index in groups.pfc_list(after, port)
+        held = after.get("PORT", {}).get(port, {})
+        missing = fields.get("profile", "") not in before.get("BUFFER_PROFILE", {})
+        if own and "mtu" in held and (missing or groups.length(before, port) != groups.length(after, port)):
+            found.setdefault("PORT", {})[port] = {"mtu": held["mtu"]}
     return found
 
 

@@ -1,7 +1,7 @@
 """CONFIG_DB to the JSON form of SONiC's YANG models, and libyang's verdict on it.
 
-Written from the models alone: each table is a container of one list, whose keys are the parts of the CONFIG_DB key; maps
-hold an inner list with one entry per field.
+Written from the models alone: each table is a container of one list, whose keys are the parts of the CONFIG_DB key;
+maps hold an inner list with one entry per field.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -209,8 +210,6 @@ def test_ecn_profiles_without_the_flag() -> None:
         "QUEUE": {"Ethernet0|3": {"wred_profile": "AZURE_LOSSLESS"}},
         "WRED_PROFILE": shown,
     }
-    import json
-
     state = PLATFORM.read("sw", {facts_of.CONFIG: Reply(json.dumps(database))}, Facts("sonic"))
     entry = state.ports["Ethernet0"].priority(3)
     assert entry is not None
