@@ -21,7 +21,7 @@ from rocetune.deploy import journal as journals
 from rocetune.deploy.journal import Busy, Journal, RunRecord, SiteLock
 from rocetune.deploy.restore import restoring
 from rocetune.model.change import Change, Comparison, Impact
-from rocetune.model.outcome import ApplyReport, DiffReport, Report
+from rocetune.model.outcome import ApplyReport, DiffReport, Progress, Report
 
 Consent = Callable[[DiffReport], bool]
 
@@ -172,7 +172,7 @@ def _locked(
             _point_back(scene, undoing)
         diff = report_of(scene)
         try:
-            _may_start(scene, diff, options)
+            _may_start(scene, diff, options, report)
         except _Stop as stop:
             return ApplyReport(run, "refused", diff, problems=stop.problems)
         if not diff.changed:
@@ -200,7 +200,7 @@ def _point_back(scene: Scene, record: RunRecord) -> None:
         )
 
 
-def _may_start(scene: Scene, diff: DiffReport, options: Options) -> None:
+def _may_start(scene: Scene, diff: DiffReport, options: Options, report: Report) -> None:
     """Everything that must hold before the first write. Raises _Stop with all that does not."""
     problems = [f"{name}: cannot be read: {reason}" for name, reason in sorted(scene.failed.items())]
     for item in diff.devices:
@@ -220,7 +220,11 @@ def _may_start(scene: Scene, diff: DiffReport, options: Options) -> None:
     for name, answer in answers.items():
         if answer.error is not None:
             problems.append(f"{name}: {answer.error.command}: {answer.error.text}")
-        problems += [f"{name}: {text}" for text in answer.value or ()]
+        for text in answer.value or ():
+            if text.startswith("note: "):
+                report(Progress("precheck", text.removeprefix("note: "), name))
+            else:
+                problems.append(f"{name}: {text}")
     if problems:
         raise _Stop(*problems)
 

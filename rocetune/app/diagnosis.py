@@ -69,7 +69,7 @@ def judge(ws: Workspace, plan: Plan, bundle: Bundle, names: tuple[str, ...]) -> 
     states = {name: state_of(name, record, facts[name]) for name, record in records.items()}
     drift = {name: found for name, record in records.items() if (found := _drift(record, fits[name])) is not None}
     case = Case({name: item.plan for name, item in fits.items()}, states, drift)
-    result = diagnose(case, remedy_of(facts, records))
+    result = diagnose(case, remedy_of(fits))
     missing = tuple(name for name in names if name not in bundle.devices)
     return dataclasses.replace(
         result,
@@ -102,13 +102,14 @@ def _drift(record: Record, item: Fitted) -> Comparison | None:
     return comparison_of(platform, item, platform.parse(reply.text, item.facts))[1]
 
 
-def remedy_of(facts: Mapping[str, Facts], records: Mapping[str, Record]) -> Remedy:
+def remedy_of(fits: Mapping[str, Fitted]) -> Remedy:
     """Fix commands in the words of each device's platform."""
 
     def remedy(device: str, path: Path, want: object) -> tuple[str, ...]:
-        if device not in records:
+        if device not in fits:
             return ()
-        return platforms.get(records[device].platform).remedy(path, want, facts[device])
+        item = fits[device]
+        return platforms.get(item.plan.device.platform).remedy(path, want, item.facts, item.plan)
 
     return remedy
 

@@ -68,7 +68,7 @@ def push(
     changes = {item.device: item.comparison.changes for item in diff.devices if item.comparison.changes}
     names = tuple(changes)
     report(Progress("baseline", f"doctor baseline of {len(names)} devices"))
-    baseline = gather(scene.fleet, names, 0, report, cleaner(False))
+    baseline = gather(scene.fleet, names, options.interval_s, report, cleaner(False))
     work = {name: _work(scene, name) for name in names}
     journal = Journal.create(
         ws.state,

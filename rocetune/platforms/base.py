@@ -70,7 +70,10 @@ class Session(Protocol):
         ...
 
     def ready(self) -> tuple[str, ...]:
-        """Prechecks: what stands in the way (rights, foreign locks, pending timers), each with its remedy."""
+        """Prechecks: what stands in the way (rights, foreign locks, pending timers), each with its remedy.
+
+        A text that begins with ``note: `` is shown and stops nothing.
+        """
         ...
 
     def stage(self, token: Token, steps: Sequence[Step], facts: Facts) -> str:
@@ -146,8 +149,12 @@ class Platform(Protocol):
         """Observed QoS, settings and one counter sample."""
         ...
 
-    def remedy(self, path: Path, value: object, facts: Facts) -> tuple[str, ...]:
-        """Commands a person types to set one leaf; () where none is known. Path starts with the port."""
+    def remedy(self, path: Path, value: object, facts: Facts, plan: DevicePlan | None = None) -> tuple[str, ...]:
+        """Commands a person types to set one leaf; () where none is known. Path starts with the port.
+
+        ``plan`` (fitted) lets the lines name the objects that rocetune made. What does not persist by itself is
+        saved by the last line.
+        """
         ...
 
     def session(self, link: Any, facts: Facts | None) -> Session:

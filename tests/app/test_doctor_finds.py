@@ -100,7 +100,7 @@ def test_found_and_mended(
         else:
             assert expected in places
         for finding in report.findings:
-            if finding.verdict == "fail" and (finding.id, finding.device) == expected[:2]:
+            if finding.verdict == "fail" and not finding.id.startswith(("DRF-", "SYM-", "FW-004")):
                 assert finding.fix, "a finding without a fix"
                 type_in(site, finding)
         after = examine(site)

@@ -93,9 +93,9 @@ class EosPlatform:
         """Observed QoS, settings and one counter sample."""
         return read.read(device, transcript, facts)
 
-    def remedy(self, path: LeafPath, value: object, facts: Facts) -> tuple[str, ...]:
+    def remedy(self, path: LeafPath, value: object, facts: Facts, plan: DevicePlan | None = None) -> tuple[str, ...]:
         """Commands a person types."""
-        return remedy.remedy(path, value, facts)
+        return remedy.remedy(path, value, facts, plan)
 
     def session(self, link: EapiLink, facts: Facts | None) -> EosSession:
         """A session over an open NAPALM driver."""

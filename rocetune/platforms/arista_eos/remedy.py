@@ -3,24 +3,62 @@
 from __future__ import annotations
 
 from rocetune.model.facts import Facts
+from rocetune.model.plan import DevicePlan, PortPlan
 from rocetune.model.qos import Path
 from rocetune.platforms.arista_eos import facts as device_facts
 from rocetune.platforms.arista_eos import keys, names
 
+_CURVE = ("ecn", "kmin_bytes", "kmax_bytes", "pmax_percent")
 _SWITCH_WIDE = ("",)  # marks lines that stand outside the interface
 
 
-def remedy(path: Path, value: object, facts: Facts) -> tuple[str, ...]:
-    """Commands for one leaf; () where none is known. ``value`` is the wanted one."""
+def remedy(path: Path, value: object, facts: Facts, plan: DevicePlan | None = None) -> tuple[str, ...]:
+    """Commands for one leaf; () where none is known. ``value`` is the wanted one.
+
+    With a plan, what lives in the port's QoS profile is written there and the port is bound to it again: a port that
+    somebody re-bound is mended by the same lines.
+    """
     if not path or not isinstance(path[0], str):
         return ()
     port, rest = path[0], path[1:]
     if port == "":
-        return _device(rest, value)
-    lines = _port(rest, value, device_facts.queue_mode(facts))
+        return _saved(_device(rest, value))
+    item = None if plan is None else next((item for item in plan.managed if item.native == port), None)
+    mode = device_facts.queue_mode(facts)
+    lines = _ecn(rest, item, mode) or _port(rest, value, mode)
     if lines[:1] == _SWITCH_WIDE:
-        return ("configure", *lines[1:])
-    return ("configure", f"interface {names.interface(port)}", *lines) if lines else ()
+        return _saved(("configure", *lines[1:]))
+    if not lines:
+        return ()
+    interface = f"interface {names.interface(port)}"
+    if item is None or not _in_profile(rest):
+        return _saved(("configure", interface, *lines))
+    profile = names.profile_name(item.setting.name)
+    return _saved(("configure", f"qos profile {profile}", *lines, interface, f"service-profile {profile}"))
+
+
+def _in_profile(rest: Path) -> bool:
+    return rest[:1] in (("priorities",), ("trust",)) or rest == ("watchdog", "action")
+
+
+def _saved(lines: tuple[str, ...]) -> tuple[str, ...]:
+    """Lines that change the running configuration end with leaving and saving it."""
+    return (*lines, "end", "write memory") if lines[:1] == ("configure",) else lines
+
+
+def _ecn(rest: Path, item: PortPlan | None, mode: names.QueueMode) -> tuple[str, ...]:
+    """The one line that holds a whole marking curve; its numbers are the plan's."""
+    if item is None or rest[:1] != ("priorities",) or len(rest) != 3 or rest[2] not in _CURVE:
+        return ()
+    entry = item.setting.qos.priority(int(rest[1]))
+    if entry is None or entry.kmin_bytes is None or entry.kmax_bytes is None or entry.pmax_percent is None:
+        return ()
+    return (
+        f"{mode} {names.traffic_class(entry.priority)}",
+        f"random-detect ecn minimum-threshold {entry.kmin_bytes} bytes maximum-threshold {entry.kmax_bytes} bytes "
+        f"max-mark-probability {round(entry.pmax_percent)} weight 0",
+        "exit",
+    )
 
 
 def _device(rest: Path, value: object) -> tuple[str, ...]:

@@ -71,7 +71,7 @@ class EosSession:
         replies = self.collect((ask.RUNNING, ask.STARTUP))
         if not same_configuration(replies[ask.RUNNING].text, replies[ask.STARTUP].text):
             found.append(
-                "startup and running configuration differ: 'write memory', or take the unsaved lines back first"
+                "note: startup and running configuration differ: the confirm saves somebody's unsaved lines as well"
             )
         return tuple(found)
 

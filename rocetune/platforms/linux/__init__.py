@@ -99,9 +99,9 @@ class LinuxPlatform:
         """Observed QoS, settings and counters."""
         return read.read_state(device, transcript, facts)
 
-    def remedy(self, path: Path, value: object, facts: Facts) -> tuple[str, ...]:
+    def remedy(self, path: Path, value: object, facts: Facts, plan: DevicePlan | None = None) -> tuple[str, ...]:
         """Commands a person types."""
-        return remedy.commands_for(path, value, facts)
+        return remedy.commands_for(path, value, facts, plan)
 
     def session(self, link: Any, facts: Facts | None) -> Session:
         """A session over SSH exec channels."""

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rocetune.model.facts import Facts, PortFacts
+from rocetune.model.plan import DevicePlan
 from rocetune.model.qos import Path
 from rocetune.platforms.linux import adapters
 from rocetune.platforms.linux.facts import has
 from rocetune.platforms.linux.keys import NETDEV
 
 
-def commands_for(path: Path, value: object, facts: Facts) -> tuple[str, ...]:
-    """Commands for one leaf; () where none is known. ``path`` starts with the native port, "" for the server."""
+def commands_for(path: Path, value: object, facts: Facts, plan: DevicePlan | None = None) -> tuple[str, ...]:
+    """Commands for one leaf; () where none is known. ``path`` starts with the native port, "" for the server.
+
+    Setting the trust resets the DSCP map to DSCP / 8, so with a plan its entries that differ from that follow.
+    """
     name, leaf = str(path[0]), path[1:]
     if not name:
         return _server(leaf, value)
@@ -24,7 +28,19 @@ def commands_for(path: Path, value: object, facts: Facts) -> tuple[str, ...]:
         return _host(name, str(leaf[1]), value, port, mlnx)
     if leaf[0] == "priorities":
         return _priority(name, leaf, value, mlnx)
-    return _port(name, leaf, value, mlnx)
+    lines = _port(name, leaf, value, mlnx)
+    return (*lines, *_planned_map(name, plan, mlnx)) if leaf == ("trust",) and lines else lines
+
+
+def _planned_map(name: str, plan: DevicePlan | None, mlnx: bool) -> tuple[str, ...]:
+    item = None if plan is None else next((item for item in plan.managed if item.native == name), None)
+    table = () if item is None else item.setting.qos.dscp_to_priority or ()
+    wanted = [(dscp, priority) for dscp, priority in enumerate(table) if priority not in (None, dscp >> 3)]
+    if mlnx and wanted:
+        options = " ".join(f"--dscp2prio set,{dscp},{priority}" for dscp, priority in wanted)
+        return (f"mlnx_qos -i {name} {options}",)
+    entries = " ".join(f"{dscp}:{priority}" for dscp, priority in wanted)
+    return (f"dcb app replace dev {name} dscp-prio {entries}",) if entries else ()
 
 
 def _server(leaf: Path, value: object) -> tuple[str, ...]:

@@ -112,8 +112,8 @@ class Sonic:
         """See :func:`rocetune.platforms.sonic.read.read`."""
         return read.read(device, transcript, known)
 
-    def remedy(self, path: Path, value: object, known: Facts) -> tuple[str, ...]:
-        """See :func:`rocetune.platforms.sonic.remedy.remedy`."""
+    def remedy(self, path: Path, value: object, known: Facts, plan: DevicePlan | None = None) -> tuple[str, ...]:
+        """See :func:`rocetune.platforms.sonic.remedy.remedy`; object names come from what is bound."""
         return remedy(path, value, known)
 
     def session(self, link: ShellLink, known: Facts | None) -> SonicSession:
