@@ -199,7 +199,7 @@ class Host:
             self._power_cycle(key)
             self._lab.book.remove(lambda other: other.id == entry.id)
         elif fault.name in FRAME_FAULTS:
-            self.deeds.injected[key] = FRAME_FAULTS[fault.name]
+            self.deeds.injected[key] = _sentence(fault)
         else:
             boots = self.emulator.boots
             try:
@@ -219,6 +219,19 @@ class Host:
             self.cut_all()
             self.emulator.reboot()
         self.deeds.injected[key] = "rebooted"
+
+
+def _sentence(fault: Fault) -> str:
+    """What a fault of the frame does from now on."""
+    if fault.name == "slow":
+        return f"every request takes {fault.value} ms longer"
+    if fault.name == "drop_session":
+        when, _, text = (fault.value or "").partition(":")
+        if when not in ("before", "after"):
+            when, text = "after", fault.value or ""
+        often = f"{fault.count} times" if fault.count else "until cleared"
+        return f"the connection is cut {when} a request with {text!r} runs, {often}"
+    return FRAME_FAULTS[fault.name]
 
 
 class Lab:
