@@ -14,7 +14,7 @@ from rocetune.cli.options import Settings, settings, shared
 if TYPE_CHECKING:
     from rocetune.app.workspace import Workspace
     from rocetune.cli.progress import Steps
-    from rocetune.model.outcome import ApplyReport, DiffReport
+    from rocetune.model.outcome import ApplyReport, DiffReport, Progress
 
 IMPACTS = ("none", "marking", "brief_loss", "link_bounce", "all_ports", "reboot")
 
@@ -65,7 +65,6 @@ def command(
     with Steps(shared_options) as steps:
         ask = consent(shared_options, steps, yes)
         if run is not None:
-            shared_options.wrote = True  # settling what was cut off writes before anything is asked
             report = resume(
                 workspace,
                 run or None,
@@ -73,7 +72,7 @@ def command(
                 bring_up=bring_up,
                 max_impact=impact,
                 wave=wave,
-                progress=steps,
+                progress=_writing(shared_options, steps),
                 accept_new_host_keys=accept_new_host_keys,
             )
         else:
@@ -89,6 +88,16 @@ def command(
                 progress=steps,
             )
     finish(report, shared_options)
+
+
+def _writing(options: Settings, steps: Steps) -> Callable[[Progress], None]:
+    """Settling what was cut off writes before anything is asked: from the first device on, trouble needs a person."""
+
+    def report(step: Progress) -> None:
+        options.wrote = True
+        steps(step)
+
+    return report
 
 
 def consent(options: Settings, steps: Steps, yes: bool) -> Callable[[DiffReport], bool]:

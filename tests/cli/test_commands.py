@@ -277,3 +277,14 @@ def test_init_makes_a_valid_site_and_overwrites_nothing(tmp_path: Path) -> None:
     done = _run("init", str(root))
     assert done.exit_code == 2 and "is there already" in done.output
     assert (root / "rocetune.yaml").read_text() == "networks: {}\n"
+
+
+def test_nothing_to_resume_is_no_reason_for_alarm(app: SimpleNamespace) -> None:
+    def resume(ws: Any, run: str | None, *, progress: Any, **options: Any) -> ApplyReport:
+        if run:
+            progress(Progress("connect", "connected", "leaf1", 1, 1))
+        raise UseError("no run was cut off: there is nothing to resume", "use: rocetune apply")
+
+    app.patch(applying, "resume", resume)
+    assert _run("apply", "--resume").exit_code == 2
+    assert _run("apply", "--resume", "r7").exit_code == 3
