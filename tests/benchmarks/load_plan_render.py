@@ -33,7 +33,7 @@ def main(root: Path) -> None:
                 "devices": devices,
                 "ports": ports,
                 "settings": len(plan.settings),
-                "problems": [problem.text for problem in plan.problems][:3],
+                "problems": [problem.text[:60] for problem in plan.problems if not problem.warning][:3],
                 "rendered_mb": size / 1e6,
                 "load_s": load,
                 "plan_s": planning,
