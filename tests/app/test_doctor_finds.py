@@ -44,8 +44,11 @@ FAULTS = [
     (("leaf2", "watchdog_off", "Ethernet0", None), ("WD-001", "leaf2", "Ethernet0")),
     (("leaf2", "wred_flag_missing", None, None), ("ECN-009", "leaf2", None)),
     (("leaf2", "big_red_switch", None, None), ("WD-007", "leaf2", None)),
-    (("gpu01", "storm", "rail0", None), ("STM-010", "gpu01", "rail0")),
-    (("gpu01", "storm", "rail1", None), ("STM-010", "gpu01", "rail1")),
+]
+
+STORMS = [
+    ("rail0", "leaf1", ["configure", "interface Ethernet1/1", "no shutdown"]),
+    ("rail1", "leaf2", ["sudo config interface startup Ethernet0"]),
 ]
 
 
@@ -109,6 +112,29 @@ def test_found_and_mended(
         site.lab.clear()
         mended = site.apply()
         assert mended.verdict in ("applied", "unchanged"), mended.problems
+
+
+@pytest.mark.parametrize(("rail", "leaf", "up"), STORMS, ids=["arista_eos", "sonic"])
+def test_a_storm_is_traced_to_its_nic_and_the_fix_frees_the_switch(
+    site: Rack, rail: str, leaf: str, up: list[str]
+) -> None:
+    site.lab.fault("gpu01", "storm", rail)
+    try:
+        report = examine(site)
+        root = next(item for item in report.findings if item.id == "STM-010")
+        assert (root.device, root.port, root.verdict) == ("gpu01", rail, "fail")
+        assert root.folded > 0
+        type_in(site, root)
+        after = examine(site)
+        assert not [item for item in after.findings if item.device == leaf and item.id.startswith(("STM", "CTR"))]
+    finally:
+        site.lab.clear()
+    emulator = site.lab.emulator(leaf)  # the NIC was replaced: the port is opened again
+    if emulator.transport == "eapi":
+        emulator.run_cmds(["enable", *up], "text")
+    else:
+        assert emulator.run("\n".join(up), b"").status == 0
+    assert examine(site).verdict == "healthy"
 
 
 def test_settings_lost_at_reboot_are_found_and_one_apply_mends_them(site: Rack) -> None:

@@ -31,10 +31,13 @@ def remedy(path: Path, value: object, facts: Facts, plan: DevicePlan | None = No
     if not lines:
         return ()
     interface = f"interface {names.interface(port)}"
+    if rest[:1] == ("storm",):
+        return ("configure", interface, *lines)  # until the sender is mended: not worth saving
     if item is None or not _in_profile(rest):
         return _saved(("configure", interface, *lines))
     profile = names.profile_name(item.setting.name)
-    return _saved(("configure", f"qos profile {profile}", *lines, interface, f"service-profile {profile}"))
+    own = ("default qos trust",) if rest == ("trust",) else ()  # the port's own line would win over the profile's
+    return _saved(("configure", f"qos profile {profile}", *lines, interface, *own, f"service-profile {profile}"))
 
 
 def _in_profile(rest: Path) -> bool:
