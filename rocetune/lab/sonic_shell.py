@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import selectors
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -143,7 +144,10 @@ class Shell:
                 watch.register(number, selectors.EVENT_READ)
             open_ends = len(ends)
             while open_ends:
-                for key, _ in watch.select(_LIMIT_S):
+                ready = watch.select(_LIMIT_S)
+                if not ready:  # nothing was said for too long: the command waits for something that never comes
+                    os.killpg(child.pid, signal.SIGKILL)
+                for key, _ in ready:
                     data = os.read(key.fd, 65536)
                     if key.fd == request:
                         waiting += data

@@ -86,7 +86,9 @@ def _port(name: str, reading: _Reading, facts: Facts) -> PortQos:
     bound = maps.get("dscp_to_tc_map") or reading.table("PORT_QOS_MAP").get("global", {}).get("dscp_to_tc_map")
     dscp_map = _dscps(reading.table("DSCP_TO_TC_MAP").get(bound or "", {}))
     reading.note((name, "trust"), f"PORT_QOS_MAP|{name}", {"dscp_to_tc_map": maps.get("dscp_to_tc_map", "absent")})
-    reading.note((name, "dscp_to_priority"), f"PORT_QOS_MAP|{name}", {"dscp_to_tc_map": bound or "absent"})
+    table = f"DSCP_TO_TC_MAP|{bound}" if bound else f"PORT_QOS_MAP|{name}: dscp_to_tc_map"
+    for path in (("dscp_to_priority",), *(("priorities", number, "dscps") for number in range(8))):
+        reading.evidence[(name, *path)] = Evidence(facts_of.CONFIG, f"{table}: {_shown_map(dscp_map)}")
     reading.note((name, "mtu_bytes"), f"PORT|{name}", {"mtu": port.get("mtu", "absent")})
     lengths = reading.table("CABLE_LENGTH").get(cable_object(reading.database, name), {})
     length = lengths.get(name, "")
@@ -109,6 +111,15 @@ def _dscps(fields: Mapping[str, str]) -> tuple[int | None, ...] | None:
     return tuple(_int(fields.get(str(dscp))) for dscp in range(64))
 
 
+def _shown_map(points: tuple[int | None, ...] | None) -> str:
+    """The entries that stand out, and where all others go."""
+    if points is None:
+        return "absent"
+    common = max(sorted({str(to) for to in points}), key=[str(to) for to in points].count)
+    odd = [f"{dscp}={'absent' if to is None else to}" for dscp, to in enumerate(points) if str(to) != common]
+    return ", ".join([*odd, f"all others {'absent' if common == 'None' else common}"])
+
+
 def _priority(
     port: str, number: int, maps: Fields, dscps: tuple[int | None, ...] | None, reading: _Reading, facts: Facts
 ) -> PriorityQos:
@@ -118,8 +129,8 @@ def _priority(
     enabled = [part for part in maps.get("pfc_enable", "").split(",") if part]
     watched = [part for part in maps.get("pfcwd_sw_enable", "").split(",") if part]
     reading.note((*at, "pfc"), f"PORT_QOS_MAP|{port}", {"pfc_enable": maps.get("pfc_enable", "absent")})
-    dog = {**reading.table("PFC_WD").get(port, {}), "pfcwd_sw_enable": maps.get("pfcwd_sw_enable", "absent")}
-    reading.note((*at, "watchdog"), f"PFC_WD|{port}", dog)
+    dog = reading.table("PFC_WD").get(port, {"entry": "absent"})
+    reading.note((*at, "watchdog"), f"PFC_WD|{port}", {**dog, "pfcwd_sw_enable": maps.get("pfcwd_sw_enable", "absent")})
     scheduling, weight = _scheduler(port, number if queue is None else queue, at, reading)
     ecn = _ecn(port, number if queue is None else queue, at, reading)
     return PriorityQos(

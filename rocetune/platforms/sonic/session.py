@@ -132,8 +132,8 @@ class SonicSession:
             return []
         shown = ", ".join("|".join(key) for key in keys[:3])
         return [
-            f"running and startup configuration differ in {len(keys)} QoS keys ({shown}): a confirm would save "
-            "somebody else's unsaved change; save it (sudo config save -y) or take it back first"
+            f"note: running and startup configuration differ in {len(keys)} QoS keys ({shown}): the confirm saves "
+            "somebody's unsaved change as well"
         ]
 
     def stage(self, token: Token, steps: Sequence[Step], facts: Facts) -> str:
