@@ -21,7 +21,7 @@ from rocetune.doctor.engine import worse
 from rocetune.model.change import Change, Impact
 from rocetune.model.finding import Finding
 from rocetune.model.outcome import ApplyReport, DeviceStanding, DiffReport, DoctorReport, Progress, PushResult, Report
-from rocetune.model.state import State
+from rocetune.model.state import State, Transcript
 from rocetune.model.transaction import Token
 from rocetune.platforms.base import managed_ports
 
@@ -49,12 +49,11 @@ class PhaseJudge:
         for name, record in baseline.items():
             self._states[name] = state_of(name, record, scene.readings[name].fitted.facts)
 
-    def __call__(self, name: str, token: Token) -> Sequence[Finding]:
+    def __call__(self, name: str, token: Token, transcript: Transcript) -> Sequence[Finding]:
         item = self._scene.readings[name].fitted
         platform = platforms.get(item.plan.device.platform)
         before = self._states.get(name)
-        commands = platform.commands("state", item.facts)
-        after = platform.read(name, self._scene.fleet.session(name).collect(commands), item.facts)
+        after = platform.read(name, transcript, item.facts)
         found = judge_one(item, before, after, token.phase)
         base = judge_one(item, None, before, token.phase) if before is not None else None
         self._states[name] = after
@@ -79,7 +78,7 @@ def push(
         platforms={name: item.platform.name for name, item in work.items()},
     )
     try:
-        rule = PhaseJudge(scene, baseline.devices) if options.examine else (lambda name, token: ())
+        rule = PhaseJudge(scene, baseline.devices) if options.examine else (lambda name, token, transcript: ())
         push = Push(run, scene.fleet, journal, work, changes, rule, options.wave, report)
         with brake(scene.fleet.cancel):
             results = push.go()
@@ -93,7 +92,7 @@ def _work(scene: Scene, name: str) -> Work:
     item = reading.fitted
     platform = platforms.get(item.plan.device.platform)
     ownership = Ownership(platform.owned, managed_ports(item.plan))
-    return Work(name, platform, item.facts, reading.running, ownership, item.plan.device.role)
+    return Work(name, platform, item.facts, reading.running, ownership, item.plan.device.role, reading.at)
 
 
 def _finish(
@@ -154,7 +153,9 @@ def _take_back(
         _, back = restoring(item.running, record.touched(name), item.platform.owned)
         if back:
             changes[name] = back
-    push = Push(f"{run}-undo", scene.fleet, journal, work, changes, lambda name, token: (), options.wave, report)
+    push = Push(
+        f"{run}-undo", scene.fleet, journal, work, changes, lambda name, token, transcript: (), options.wave, report
+    )
     results = push.go(tolerant=True)
     if was_cancelled:
         scene.fleet.cancel.set()

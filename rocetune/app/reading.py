@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ class Reading:
     running: Config
     desired: Config
     comparison: Comparison
+    at: float = 0.0  # time.monotonic() of the read
 
 
 @dataclass(slots=True)
@@ -146,7 +148,7 @@ def _ask(ws: Workspace, plan: Plan, names: tuple[str, ...], fleet: Fleet, report
         item = Fitted(member.platform.fit(plan.devices[member.name], known), known)
         running = read_running(fleet.session(member.name), member.platform, known, member.name)
         desired, comparison = comparison_of(member.platform, item, running)
-        return Reading(item, running, desired, comparison)
+        return Reading(item, running, desired, comparison, time.monotonic())
 
     def done(name: str, answer: Answer[Reading]) -> None:
         seen[0] += 1

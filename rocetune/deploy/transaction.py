@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rocetune.deploy.compare import Ownership, missing
 from rocetune.deploy.fleet import Fleet
@@ -17,15 +17,16 @@ from rocetune.model.change import Change, Config
 from rocetune.model.facts import Facts
 from rocetune.model.finding import Finding
 from rocetune.model.outcome import DeviceStanding, Outcome, PushResult, Standing
+from rocetune.model.state import Transcript
 from rocetune.model.transaction import Token
 from rocetune.platforms.base import DeviceError, LinkLost, Platform, Session, Unreachable
 
-# Returns what is new or worse on a device after a phase, compared with the baseline.
-Judge = Callable[[str, Token], Sequence[Finding]]
+# Returns what is new or worse on a device after a phase, compared with the baseline, from its read-back.
+Judge = Callable[[str, Token, Transcript], Sequence[Finding]]
 
 _REVERT_MIN_S, _REVERT_MAX_S = 60, 600
 _RECONNECT_PAUSE_S = 1.0
-_FRESH_S = 15.0  # a configuration read this recently need not be read again before a write
+_FRESH_S = 60.0  # a configuration read this recently need not be read again before a write
 
 
 @dataclass(slots=True)
@@ -40,14 +41,17 @@ class Work:
     role: str | None = None
     read_at: float = -1e9  # time.monotonic() of the last read of ``running``
     read_back_s: float = 1.0  # how long that read took
+    seen: Config = field(default_factory=dict)
 
-    def read(self, session: Session) -> Config:
-        """Read the device's running configuration and remember when and how long it took."""
+    def read(self, session: Session) -> Transcript:
+        """Read what runs and how it does in one round trip; ``seen`` is then the configuration."""
         clock = time.monotonic()
-        running = read_running(session, self.platform, self.facts, self.device)
+        wanted = (*self.platform.commands("config", self.facts), *self.platform.commands("state", self.facts))
+        transcript = session.collect(tuple(dict.fromkeys(wanted)))
+        self.seen = running_in(transcript, self.platform, self.facts, self.device)
         self.read_at = time.monotonic()
         self.read_back_s = self.read_at - clock
-        return running
+        return transcript
 
 
 def revert_after(read_back_s: float) -> int:
@@ -57,11 +61,15 @@ def revert_after(read_back_s: float) -> int:
 
 def read_running(session: Session, platform: Platform, facts: Facts, device: str) -> Config:
     """The running configuration of a device as the flat map. Raises DeviceError when it refuses to show it."""
-    commands = platform.commands("config", facts)
-    transcript = session.collect(commands)
-    reply = transcript[commands[0]]
+    return running_in(session.collect(platform.commands("config", facts)), platform, facts, device)
+
+
+def running_in(transcript: Transcript, platform: Platform, facts: Facts, device: str) -> Config:
+    """The running configuration in a transcript. Raises DeviceError when the device refused to show it."""
+    command = platform.commands("config", facts)[0]
+    reply = transcript[command]
     if reply.error is not None:
-        raise DeviceError(device, commands[0], reply.error)
+        raise DeviceError(device, command, reply.error)
     return platform.parse(reply.text, facts)
 
 
@@ -84,8 +92,10 @@ def transact(
 
     try:
         session = fleet.session(work.device)
-        if time.monotonic() - work.read_at > _FRESH_S and (moved := _moved(work, work.read(session))):
-            return result("failed", f"somebody changed {moved} since the diff was shown; nothing was written")
+        if time.monotonic() - work.read_at > _FRESH_S:
+            now = read_running(session, work.platform, work.facts, work.device)
+            if moved := _moved(work, now):
+                return result("failed", f"somebody changed {moved} since the diff was shown; nothing was written")
         revert_in = revert_after(work.read_back_s)
         steps = work.platform.steps(changes, work.running, work.facts)
         journal.intent(token, changes, revert_in)
@@ -111,17 +121,17 @@ def _verify(
     while True:
         try:
             session = fleet.session(work.device)
-            running = work.read(session)
-            absent = missing(running, changes)
+            transcript = work.read(session)
+            absent = missing(work.seen, changes)
             if absent:
                 return _undo(fleet, work, token, deadline, f"read back differs: {_describe(absent)}")
-            worse = judge(work.device, token)
+            worse = judge(work.device, token, transcript)
             if worse:
                 first = worse[0]
                 reason = f"{first.id} {first.title}: {first.observed or 'new since the push'}"
                 return _undo(fleet, work, token, deadline, f"the doctor found {len(worse)} new: {reason}")
             session.confirm(token)
-            work.running = running
+            work.running = work.seen
             return "confirmed", ""
         except (LinkLost, Unreachable) as error:
             fleet.drop(work.device)
