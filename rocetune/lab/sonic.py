@@ -18,6 +18,8 @@ from rocetune.lab.sonic_faults import bend
 from rocetune.lab.sonic_shell import Answer, Call, Shell
 from rocetune.lab.sonic_show import STORM_FRAMES_PER_S, View
 
+_WRITERS = ("config", "pfcwd", "sonic-cfggen", "sonic-db-cli", "systemctl", "systemd-run")
+
 
 class SonicEmulator(Emulator):
     """One community SONiC leaf with all ports of its SKU."""
@@ -98,7 +100,7 @@ class SonicEmulator(Emulator):
 
     def _handle(self, call: Call) -> Answer:
         answer = handle(self._machine, call)
-        if call.name in ("config", "pfcwd", "sonic-cfggen", "sonic-db-cli", "systemctl", "systemd-run"):
+        if call.root and call.name in _WRITERS:
             self._save()
         return answer
 

@@ -60,6 +60,15 @@ def handle(machine: Machine, call: Call) -> Answer:
     return commands[call.name](machine, call)
 
 
+def printed(database: Database) -> str:
+    """A database as JSON, one entry per line."""
+    tables = []
+    for name in sorted(database):
+        entries = ",\n".join(f'        "{key}": {json.dumps(held)}' for key, held in sorted(database[name].items()))
+        tables.append(f'    "{name}": {{\n{entries}\n    }}')
+    return "{\n" + ",\n".join(tables) + "\n}\n"
+
+
 def _usage(program: str, text: str) -> Answer:
     return Answer(
         2, err=f"Usage: {program} [OPTIONS] COMMAND [ARGS]...\nTry '{program} -h' for help.\n\nError: {text}\n"
@@ -75,7 +84,7 @@ def _cat(machine: Machine, call: Call) -> Answer:
     out = ""
     for name in call.args:
         if name == "/etc/sonic/config_db.json":
-            out += json.dumps(machine.state.startup, indent=4, sort_keys=True) + "\n"
+            out += printed(machine.state.startup)
         elif name == "/etc/sonic/sonic_version.yml":
             out += f"build_version: '{BUILD}'\ndebian_version: '12.8'\nasic_type: broadcom\nbranch: '202411'\n"
         elif name.startswith("/usr/share/sonic/device/") and name.endswith("/pg_profile_lookup.ini"):
@@ -87,7 +96,7 @@ def _cat(machine: Machine, call: Call) -> Answer:
 
 def _show(machine: Machine, call: Call) -> Answer:
     if call.args == ("runningconfiguration", "all"):
-        return Answer(out=json.dumps(machine.state.config, indent=4, sort_keys=True) + "\n")
+        return Answer(out=printed(machine.state.config))
     text = shown(machine.view(), call.args)
     return (
         Answer(out=text)
@@ -99,7 +108,7 @@ def _show(machine: Machine, call: Call) -> Answer:
 def _cfggen(machine: Machine, call: Call) -> Answer:
     args = call.args
     if args == ("-d", "--print-data"):
-        return Answer(out=json.dumps(machine.state.config, indent=4, sort_keys=True) + "\n")
+        return Answer(out=printed(machine.state.config))
     if len(args) == 3 and args[:2] == ("-d", "-v"):
         table, entry, field = [*args[2].split("."), "", ""][:3]
         return Answer(out=machine.state.config.get(table, {}).get(entry, {}).get(field, "") + "\n")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,9 @@ class SwitchState:
     def save(self, path: Path) -> None:
         """Write atomically."""
         draft = path.with_suffix(".new")
-        draft.write_text(json.dumps(asdict(self), indent=1))
+        content = {item.name: getattr(self, item.name) for item in fields(self)}
+        content["timers"] = [asdict(timer) for timer in self.timers]
+        draft.write_text(json.dumps(content))
         draft.replace(path)
 
     @classmethod
@@ -174,10 +176,10 @@ def _bind(state: SwitchState, action: str, table: str, key: str) -> None:
     first, _, last = span.partition("-")
     bound = state.groups if table == "BUFFER_PG" else state.queues
     name = f"{port}:{span}"
-    fields: Fields = state.config.get(table, {}).get(key, {})
-    if action == "set" and fields:
-        state.appl.setdefault(f"{table}_TABLE", {})[name] = dict(fields)
+    held: Fields = state.config.get(table, {}).get(key, {})
+    if action == "set" and held:
+        state.appl.setdefault(f"{table}_TABLE", {})[name] = dict(held)
     else:
         state.appl.get(f"{table}_TABLE", {}).pop(name, None)
     for index in range(int(first), int(last or first) + 1):
-        bound[f"{port}:{index}"] = fields.get("profile") if action == "set" and fields else None
+        bound[f"{port}:{index}"] = held.get("profile") if action == "set" and held else None

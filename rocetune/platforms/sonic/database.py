@@ -66,6 +66,12 @@ def dump(database: Mapping[str, Mapping[str, Any]]) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
+def compact(database: Mapping[str, Mapping[str, Any]]) -> str:
+    """Deterministic JSON, one table per line: for what only programs read."""
+    lines = [f"{json.dumps(table)}: {json.dumps(database[table], sort_keys=True)}" for table in sorted(database)]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 def natural(keys: Any) -> list[str]:
     """Sorted as people count: Ethernet8 before Ethernet16."""
     return sorted(keys, key=lambda text: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", text)])

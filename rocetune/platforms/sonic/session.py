@@ -19,7 +19,7 @@ from rocetune.model.state import Reply, Transcript
 from rocetune.model.transaction import Pending, Token
 from rocetune.platforms.base import Completed, DeviceError, ShellLink
 from rocetune.platforms.sonic import facts as facts_of
-from rocetune.platforms.sonic.database import Database, NotConfigDb, copy, dump, load
+from rocetune.platforms.sonic.database import Database, NotConfigDb, compact, copy, load
 from rocetune.platforms.sonic.parse import of
 from rocetune.platforms.sonic.schema import LIMITS, problems
 from rocetune.platforms.sonic.script import script
@@ -297,7 +297,7 @@ def kept(database: Database) -> Database:
 
 def _kept(text: str) -> tuple[str, str | None]:
     try:
-        return dump(kept(load(text))), None
+        return compact(kept(load(text))), None
     except NotConfigDb as error:
         return "", str(error)
 
