@@ -1,5 +1,7 @@
 """An emulated SONiC switch: a CONFIG_DB with its daemons, behind a real shell with stand-in commands.
 
+Option ``sudo`` refused: the login user has no rights.
+
 Emulation is for rehearsal and tests. It is no proof about a real ASIC.
 """
 
@@ -14,7 +16,7 @@ from rocetune.lab.device import Emulator, Fault, LabDevice, ShellResult
 from rocetune.lab.sonic_commands import Machine, handle
 from rocetune.lab.sonic_daemons import SwitchState, boot, process
 from rocetune.lab.sonic_factory import Database, factory
-from rocetune.lab.sonic_faults import bend
+from rocetune.lab.sonic_faults import bend, lossless_priority
 from rocetune.lab.sonic_shell import Answer, Call, Shell
 from rocetune.lab.sonic_show import STORM_FRAMES_PER_S, View
 
@@ -49,7 +51,7 @@ class SonicEmulator(Emulator):
             self.state = SwitchState(config=config, startup=factory(device), boot=device.now())
             boot(self.state, device.now())
             self._save()
-        self._shell = Shell(device.folder, self._handle)
+        self._shell = Shell(device.folder, self._handle, sudo=device.options.get("sudo") != "refused")
         self._machine = Machine(self.state, device.now, self._view, device.faults)
 
     def run(self, command: str, stdin: bytes) -> ShellResult:
@@ -159,7 +161,7 @@ class SonicEmulator(Emulator):
             return None
         for fault in other.device.faults():
             if fault.name == "storm" and fault.port in (None, end[1]):
-                return int(fault.value) if fault.value and fault.value.isdigit() else 3
+                return int(lossless_priority(port, fault, self.device.plan))
         return None
 
 

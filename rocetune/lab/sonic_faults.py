@@ -30,7 +30,8 @@ def _ports(fault: Fault, plan: DevicePlan) -> list[str]:
     return [fault.port] if fault.port else [item.native for item in plan.ports]
 
 
-def _priority(port: str, fault: Fault, plan: DevicePlan) -> str:
+def lossless_priority(port: str, fault: Fault, plan: DevicePlan) -> str:
+    """The priority that a fault names, else the lossless one of the port's plan, else 3."""
     if fault.value and fault.value.isdigit():
         return fault.value
     for item in plan.ports:
@@ -59,14 +60,14 @@ def _wrong_trust(config: Database, fault: Fault, plan: DevicePlan) -> str:
 def _pfc_missing(config: Database, fault: Fault, plan: DevicePlan) -> str:
     for port in _ports(fault, plan):
         held = config["PORT_QOS_MAP"].get(port, {})
-        gone = _priority(port, fault, plan)
+        gone = lossless_priority(port, fault, plan)
         held["pfc_enable"] = ",".join(part for part in held.get("pfc_enable", "").split(",") if part not in ("", gone))
     return f"PFC is off on {', '.join(_ports(fault, plan))}"
 
 
 def _headroom_missing(config: Database, fault: Fault, plan: DevicePlan) -> str:
     for port in _ports(fault, plan):
-        index = _priority(port, fault, plan)
+        index = lossless_priority(port, fault, plan)
         for key in [key for key in config["BUFFER_PG"] if key.startswith(f"{port}|") and index in key.split("|")[1]]:
             del config["BUFFER_PG"][key]
     return f"no lossless priority group on {', '.join(_ports(fault, plan))}"

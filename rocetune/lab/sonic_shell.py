@@ -48,6 +48,11 @@ while :; do case "$1" in -n | -E | -H) shift ;; *) break ;; esac; done
 case "$1" in -l | -v) exit 0 ;; esac
 ROCETUNE_LAB_ROOT=1 exec "$@"
 """
+_NO_SUDO = """\
+#!/bin/sh
+echo "sudo: a password is required" >&2
+exit 1
+"""
 _CAT = """\
 case "$*" in */etc/sonic/* | */usr/share/sonic/*) ;; *) exec CAT "$@" ;; esac
 """
@@ -75,8 +80,8 @@ class Answer:
 class Shell:
     """Runs command lines of one device. Not for concurrent use."""
 
-    def __init__(self, folder: Path, handle: Callable[[Call], Answer]) -> None:
-        self._handle = handle
+    def __init__(self, folder: Path, handle: Callable[[Call], Answer], *, sudo: bool = True) -> None:
+        self._handle, self._sudo = handle, sudo
         self._ipc, self.home, self._bin = folder / "ipc", folder / "home", folder / "bin"
         for path in (self._ipc, self.home, self._bin, folder / "tmp"):
             path.mkdir(parents=True, exist_ok=True)
@@ -90,7 +95,7 @@ class Shell:
             os.mkfifo(path, 0o600)
         cat = shutil.which("cat") or "/bin/cat"
         tools = dict.fromkeys(CALLED, "#!/bin/sh\n" + _ASK)
-        tools |= {"sudo": _SUDO, "cat": "#!/bin/sh\n" + _CAT + _ASK}
+        tools |= {"sudo": _SUDO if self._sudo else _NO_SUDO, "cat": "#!/bin/sh\n" + _CAT + _ASK}
         for name, text in tools.items():
             path = self._bin / name
             path.write_text(text.replace("CAT ", f"{cat} "))

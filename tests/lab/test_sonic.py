@@ -279,6 +279,13 @@ def test_a_foreign_timer_stands_in_the_way(rig: Rig) -> None:
     assert rig.session().pending(token).kind == "reverting"
 
 
+def test_missing_rights_are_told_before_anything_is_written(tmp_path: Path) -> None:
+    rig = Rig(sonic_leaf(2), tmp_path, sudo="refused")
+    problems = rig.session().ready()
+    assert any("sudo config is refused (sudo: a password is required)" in text for text in problems)
+    assert any("systemd-run" in text for text in problems)
+
+
 def test_unsaved_changes_of_others_are_seen(rig: Rig) -> None:
     assert rig.session().ready() == ()
     assert rig.run("sudo -n config interface mtu Ethernet0 1600").status == 0

@@ -125,7 +125,10 @@ class SonicSession:
         if replies[facts_of.CONFIG].error is not None or replies[STARTUP].error is not None:
             error = replies[facts_of.CONFIG].error or replies[STARTUP].error or ""
             return [f"the configuration cannot be read: {_first(error)}"]
-        running = unsaved_view(load(replies[facts_of.CONFIG].text))
+        database = load(replies[facts_of.CONFIG].text)
+        if not database.get("PORT"):
+            return ["CONFIG_DB holds no ports: a multi-ASIC switch keeps them per namespace, which is not supported"]
+        running = unsaved_view(database)
         startup = unsaved_view(load(replies[STARTUP].text))
         keys = sorted(key for key in running.keys() | startup.keys() if running.get(key) != startup.get(key))
         if not keys:

@@ -37,11 +37,12 @@ class Cables:
 class Rig:
     """One emulated leaf and all that the deploy layer does with it."""
 
-    def __init__(self, plan: DevicePlan, folder: Path, faults: list[Fault] | None = None) -> None:
+    def __init__(self, plan: DevicePlan, folder: Path, **options: str) -> None:
         self.plan = plan
         self.time = 1_700_000_000.0
         self.device = plan.device.name
-        self.faults = [] if faults is None else faults
+        self.faults: list[Fault] = []
+        self.options = options
         self.before: Callable[[str], None] = lambda text: None  # called with every request
         ends = {(self.device, item.native): item.port.peer for item in plan.ports if item.port.peer}
         self.cables = Cables(ends)
@@ -53,7 +54,15 @@ class Rig:
     def start(self) -> SonicEmulator:
         """A new emulator process on the same folder."""
         return SonicEmulator(
-            LabDevice(self.device, self.plan, self.folder, lambda: self.time, self.cables, lambda: tuple(self.faults))
+            LabDevice(
+                self.device,
+                self.plan,
+                self.folder,
+                lambda: self.time,
+                self.cables,
+                lambda: tuple(self.faults),
+                self.options,
+            )
         )
 
     # ShellLink
