@@ -131,7 +131,7 @@ class Shell:
     def _environment(self, root: bool) -> dict[str, str]:
         return {
             "PATH": str(self._bin),
-            "HOME": "/root" if root else str(self.home),
+            **({} if root else {"HOME": str(self.home)}),  # a transient unit of systemd has none
             "TMPDIR": str(self._tmp),
             "ROCETUNE_LAB": str(self._ipc),
             "ROCETUNE_LAB_ROOT": "1" if root else "0",
