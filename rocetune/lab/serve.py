@@ -237,8 +237,15 @@ class LabServer:
         self.fault(device, "reboot")
 
     def emulator(self, device: str) -> Emulator:
-        """The emulator itself, for looking inside."""
+        """The emulator itself, for looking inside while nobody else talks to it."""
         return self._host(device).emulator
+
+    def inside(self, device: str, call: Callable[[Emulator], T]) -> T:
+        """Do something with an emulator between two of its requests."""
+        if self._loop is None:
+            raise LabError("the lab is not started")
+        work = self._host(device).exclusively(call)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
 
     def _host(self, device: str) -> Host:
         if device not in self.lab.hosts:

@@ -6,7 +6,6 @@ The fix is typed as the finding prints it, into the device that the finding (or 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 

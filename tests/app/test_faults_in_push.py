@@ -1,4 +1,4 @@
-"""Trouble in the middle of a push: every device ends old, new, or reverting by a known time, and the tool says which."""
+"""Trouble in a push: every device ends old, new, or reverting by a known time, and the tool says which."""
 
 from __future__ import annotations
 
