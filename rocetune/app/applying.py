@@ -43,13 +43,16 @@ def apply(
     wave: int = 8,
     accept_new_host_keys: bool = False,
     keep: bool = False,
+    interval_s: float = 1.0,
     progress: Report | None = None,
 ) -> ApplyReport:
     """Make the scope what the profiles say, or leave it as it was. Never raises for a device's trouble.
 
     Raises UseError for trouble before any device was touched.
     """
-    options = Options(max(max_impact, Impact.LINK_BOUNCE) if bring_up else max_impact, wave, keep, accept_new_host_keys)
+    options = Options(
+        max(max_impact, Impact.LINK_BOUNCE) if bring_up else max_impact, wave, keep, accept_new_host_keys, interval_s
+    )
     return _run(ws, limit, "apply", options, yes_confirm, progress or quiet, None)
 
 

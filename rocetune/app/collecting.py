@@ -112,9 +112,10 @@ def gather(
 ) -> Bundle:
     """Two passes over a fleet with ``interval_s`` between the counter samples."""
     started = time.time()
-    facts_answers = read_facts(fleet, names, report)
-    failed = {name: str(answer.error) for name, answer in facts_answers.items() if answer.error is not None}
-    ready = tuple(name for name, answer in facts_answers.items() if answer.error is None)
+    unknown = tuple(name for name in names if fleet.members[name].facts is None)
+    answers_of_new = read_facts(fleet, unknown, report)
+    failed = {name: str(answer.error) for name, answer in answers_of_new.items() if answer.error is not None}
+    ready = tuple(name for name in names if fleet.members[name].facts is not None)
 
     def first(member: Member) -> Transcript:
         facts = _known(member)

@@ -154,12 +154,9 @@ def read(state: Path, run: str) -> RunRecord:
         known = ", ".join(runs(state)[-5:]) or "none"
         raise KeyError(f"no run {run!r} in {state}; newest runs: {known}")
     record = RunRecord(run)
-    for line in path.read_text().splitlines():
-        try:
-            entry = json.loads(line)
-        except json.JSONDecodeError:
-            break  # torn by a power loss; nothing was done after it
-        _replay(record, entry)
+    *whole, _torn = path.read_bytes().split(b"\n")  # a last line without its end was torn: nothing was done after it
+    for line in whole:
+        _replay(record, json.loads(line))
     return record
 
 

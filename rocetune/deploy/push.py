@@ -61,7 +61,7 @@ class Push:
     def _wave(self, phase: Phase, removal: bool, label: str, names: Sequence[str]) -> bool:
         """One wave; True when all of it is confirmed."""
         total, seen = len(names), [0]
-        self.report(Progress("push", f"{title(phase, removal)}: {label}, {total} devices", total=total))
+        self.report(Progress("push", f"{title(phase, removal)}: {label}, {counted(total)}", total=total))
 
         def work(member: Member) -> PushResult:
             token = Token(self.run, member.name, phase, removal)
@@ -100,16 +100,21 @@ def title(phase: Phase, removal: bool = False) -> str:
     return ("removal, " if removal else "") + words[phase]
 
 
+def counted(number: int) -> str:
+    """ "1 device", "4 devices"."""
+    return f"{number} device{'' if number == 1 else 's'}"
+
+
 def waves(scope: Sequence[Work], size: int) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """One canary per platform, one after the other, then waves of at most ``size`` devices.
+    """First one canary of each platform, then waves of at most ``size`` devices.
 
     Devices of different roles never share a wave, so that a spine is done before its leaves.
     """
     canaries: dict[str, str] = {}
     for work in scope:
         canaries.setdefault(work.platform.name, work.device)
-    for name in canaries.values():
-        yield "canary", (name,)
+    if canaries:
+        yield "canary", tuple(canaries.values())
     rest = [work for work in scope if work.device not in canaries.values()]
     chunks = list(_chunks(rest, max(1, size)))
     for number, chunk in enumerate(chunks, 1):

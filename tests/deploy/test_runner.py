@@ -75,8 +75,7 @@ def test_one_canary_per_platform_then_equal_waves_that_do_not_mix_roles():
     scope = [_Work(f"s{n}", "eos", "spine") for n in range(3)] + [_Work(f"l{n}", "sonic", "leaf") for n in range(5)]
     got = list(waves(scope, 2))
     assert got == [
-        ("canary", ("s0",)),
-        ("canary", ("l0",)),
+        ("canary", ("s0", "l0")),
         ("wave 1/3", ("s1", "s2")),
         ("wave 2/3", ("l1", "l2")),
         ("wave 3/3", ("l3", "l4")),
