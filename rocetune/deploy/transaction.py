@@ -160,8 +160,18 @@ def _undo(fleet: Fleet, work: Work, token: Token, deadline: float, reason: str) 
                 break
             time.sleep(_RECONNECT_PAUSE_S)
         except DeviceError as error:
-            return "unknown", f"{reason}; undoing failed: {error.command}: {error.text}"
+            return _armed(fleet, work, token), f"{reason}; undoing failed: {error.command}: {error.text}"
     return "reverting", f"{reason}; the device undoes it by itself"
+
+
+def _armed(fleet: Fleet, work: Work, token: Token) -> Outcome:
+    """After a failed undo: "reverting" when the device's own timer will try again, else "unknown"."""
+    try:
+        pending = fleet.session(work.device).pending(token)
+    except DeviceError:
+        fleet.drop(work.device)
+        return "unknown"
+    return "reverting" if pending.kind == "reverting" else "unknown"
 
 
 def _abandon(fleet: Fleet, work: Work, token: Token) -> str:

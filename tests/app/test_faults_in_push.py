@@ -9,6 +9,7 @@ import pytest
 
 from rocetune.app.applying import resume
 from rocetune.app.diffing import diff
+from rocetune.app.errors import UseError
 from rocetune.deploy import journal as journals
 from rocetune.model.outcome import ApplyReport
 from tests.app.rack import Rack, rack
@@ -41,9 +42,7 @@ def test_an_unreachable_device_stops_the_run_before_any_write(site: Rack) -> Non
     assert running(site) == before
 
 
-@pytest.mark.parametrize(
-    ("device", "line"), [("leaf1", "priority-flow-control"), ("leaf2", "PORT_QOS_MAP"), ("gpu01", "mlnx_qos")]
-)
+@pytest.mark.parametrize(("device", "line"), [("leaf1", "priority-flow-control"), ("gpu01", "mlnx_qos")])
 def test_a_refused_line_takes_the_whole_run_back(site: Rack, device: str, line: str) -> None:
     before = running(site)
     site.lab.fault(device, "refuse_line", value=line)
@@ -53,6 +52,22 @@ def test_a_refused_line_takes_the_whole_run_back(site: Rack, device: str, line: 
     assert any(device in text for text in report.problems)
     assert set(standings(report).values()) == {"old"}
     site.lab.clear()
+    assert running(site) == before
+    assert site.apply().verdict == "applied"
+
+
+def test_where_even_the_undo_is_refused_the_device_reverts_by_itself_and_the_tool_says_so(site: Rack) -> None:
+    before = running(site)
+    site.lab.fault("leaf2", "refuse_line", value="PORT_QOS_MAP")
+    report = site.apply()
+    assert (report.verdict, report.exit_code) == ("mixed", 3)
+    stuck = next(item for item in report.standings if item.device == "leaf2")
+    assert stuck.standing == "reverting"
+    assert stuck.until is not None
+    site.lab.clear()
+    with pytest.raises(UseError, match="not settled"):
+        site.apply()
+    assert resume(site.ws, yes_confirm=lambda report: False).verdict == "refused"
     assert running(site) == before
     assert site.apply().verdict == "applied"
 
@@ -79,7 +94,7 @@ def test_an_impact_beyond_the_limit_is_refused(site: Rack) -> None:
 @pytest.mark.parametrize("device", ["leaf1", "leaf2", "gpu01"])
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_connection_cut_in_the_middle_is_survived_or_taken_back(site: Rack, device: str, when: str) -> None:
-    words = {"leaf1": "commit timer", "leaf2": "systemd-run", "gpu01": "systemd-run"}
+    words = {"leaf1": "commit timer", "leaf2": "config checkpoint", "gpu01": "systemd-run"}
     before = running(site)
     site.lab.fault(device, "drop_session", value=f"{when}:{words[device]}", count=1)
     report = site.apply()
@@ -94,7 +109,5 @@ def test_a_connection_cut_in_the_middle_is_survived_or_taken_back(site: Rack, de
 
 
 def test_resume_without_a_cut_off_run_says_so(site: Rack) -> None:
-    from rocetune.app.errors import UseError
-
     with pytest.raises(UseError, match="nothing to resume"):
         resume(site.ws)

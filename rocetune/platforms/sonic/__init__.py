@@ -113,8 +113,8 @@ class Sonic:
         return read.read(device, transcript, known)
 
     def remedy(self, path: Path, value: object, known: Facts, plan: DevicePlan | None = None) -> tuple[str, ...]:
-        """See :func:`rocetune.platforms.sonic.remedy.remedy`; object names come from what is bound."""
-        return remedy(path, value, known)
+        """See :func:`rocetune.platforms.sonic.remedy.remedy`."""
+        return remedy(path, value, known, plan)
 
     def session(self, link: ShellLink, known: Facts | None) -> SonicSession:
         """A session over exec channels."""

@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterable
 
 from rocetune.model.facts import Facts
+from rocetune.model.plan import DevicePlan
 from rocetune.model.qos import Path
+from rocetune.platforms.sonic.owned import OURS
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*", re.ASCII)
 _SAVE = "sudo config save -y"
@@ -18,11 +20,16 @@ _NATIVE_ACTION = {"drop": "drop", "forward": "forward", "notify": "alert", "shut
 _ECN_OPTIONS = {"kmin_bytes": "-gmin", "kmax_bytes": "-gmax", "pmax_percent": "-gdrop"}
 
 
-def remedy(path: Path, value: object, facts: Facts) -> tuple[str, ...]:
-    """Commands for one leaf, () where none is known. The last one saves."""
+def remedy(path: Path, value: object, facts: Facts, plan: DevicePlan | None = None) -> tuple[str, ...]:
+    """Commands for one leaf, () where none is known. The last one saves, but for a port that is only isolated.
+
+    A port that lost its DSCP map gets our own back when the plan manages it.
+    """
     if len(path) < 2 or not isinstance(path[0], str):
         return ()
     port, leaf = path[0], path[1:]
+    if leaf[0] == "storm" and _NAME.fullmatch(port):
+        return (f"sudo config interface shutdown {port}",)
     if not port:
         found = _device(str(leaf[0]))
     elif not _NAME.fullmatch(port):
@@ -31,6 +38,8 @@ def remedy(path: Path, value: object, facts: Facts) -> tuple[str, ...]:
         found = _priority(port, int(leaf[1]), str(leaf[2]), value, facts)
     elif leaf[0] == "watchdog" and len(leaf) == 2:
         found = _watchdog(port, str(leaf[1]), value, facts)
+    elif leaf[0] == "trust" and plan is not None and port in {item.native for item in plan.managed}:
+        found = (_set(f"PORT_QOS_MAP|{port}", "dscp_to_tc_map", OURS),)
     else:
         found = _port(port, str(leaf[0]), value, facts)
     return (*found, _SAVE) if found else ()
