@@ -86,6 +86,7 @@ def resume(
     accept_new_host_keys: bool = False,
     wave: int = 8,
     max_impact: Impact = Impact.LINK_BOUNCE,
+    interval_s: float = 1.0,
 ) -> ApplyReport:
     """Settle every transaction of a run that was cut off, then apply as usual.
 
@@ -110,6 +111,7 @@ def resume(
         yes_confirm=yes_confirm,
         wave=wave,
         accept_new_host_keys=accept_new_host_keys,
+        interval_s=interval_s,
         progress=report,
     )
 

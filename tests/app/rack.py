@@ -90,7 +90,7 @@ class Rack:
 
     def apply(self, **options: object) -> ApplyReport:
         """Bring the rack up without questions."""
-        settings = {"bring_up": True, "yes_confirm": lambda report: True, "interval_s": 0.3, **options}
+        settings = {"bring_up": True, "yes_confirm": lambda report: True, "interval_s": 0.1, **options}
         return apply(self.ws, **settings)  # type: ignore[arg-type]
 
 

@@ -27,14 +27,14 @@ from tests.app.rack import Rack, rack, write_site
 pytestmark = pytest.mark.lab
 
 KILLS = 50
-SHARE = 5  # kills per test, so that workers share them
+SHARE = 10  # kills per test, so that workers share them
 PROFILES = ("ai-training", "lossy-roce")
 _CLIENT = (
     "import sys; from pathlib import Path\n"
     "from rocetune.app.applying import apply\n"
     "from rocetune.app.workspace import open_workspace\n"
     "print('ready', flush=True)\n"
-    "apply(open_workspace(Path(sys.argv[1]), lab=True), bring_up=True, yes_confirm=lambda report: True)\n"
+    "apply(open_workspace(Path(sys.argv[1]), lab=True), bring_up=True, yes_confirm=lambda report: True, interval_s=0.1)\n"
 )
 
 
@@ -124,7 +124,7 @@ def test_a_killed_apply_leaves_old_or_new_and_resume_finishes(tmp_path: Path, se
                 site.lab.sync()
             old_or_new(site, fire)
             assert foreign(site) == untouched
-            report = resume(site.ws) if journals.unfinished(site.ws.state) is not None else site.apply()
+            report = resume(site.ws, interval_s=0.1) if journals.unfinished(site.ws.state) is not None else site.apply()
             assert report.verdict in ("applied", "unchanged"), report.problems
-            assert site.apply().verdict == "unchanged"
-            assert foreign(site) == untouched
+        assert site.apply().verdict == "unchanged"
+        assert foreign(site) == untouched
