@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 
 from rocetune import platforms
 from rocetune.app.diffing import report_of
@@ -53,7 +55,7 @@ def apply(
     options = Options(
         max(max_impact, Impact.LINK_BOUNCE) if bring_up else max_impact, wave, keep, accept_new_host_keys, interval_s
     )
-    return _run(ws, limit, "apply", options, yes_confirm, progress or quiet, None)
+    return _run(_Job(ws, limit, "apply", options, yes_confirm, progress or quiet))
 
 
 def rollback(
@@ -73,7 +75,7 @@ def rollback(
     """
     record = _record(ws, run)
     options = Options(max_impact, wave, True, accept_new_host_keys, examine=False)
-    return _run(ws, limit, f"rollback {run}", options, yes_confirm, progress or quiet, record)
+    return _run(_Job(ws, limit, f"rollback {run}", options, yes_confirm, progress or quiet, record))
 
 
 def resume(
@@ -96,7 +98,7 @@ def resume(
     if record is None:
         raise UseError("no run was cut off: there is nothing to resume", "use: rocetune apply")
     report = progress or quiet
-    with _lock(ws, record.run):
+    with _alone(ws, record.run):
         standings = settle_all(ws, record, report, accept_new_host_keys)
         unsettled = [item for item in standings if item.standing == "unknown"]
         if unsettled:
@@ -123,76 +125,84 @@ def _record(ws: Workspace, run: str) -> RunRecord:
         raise UseError(str(error.args[0]), "list them in the folder named above") from error
 
 
-def _lock(ws: Workspace, run: str) -> SiteLock:
-    return SiteLock(ws.state, run)
-
-
 def _end(ws: Workspace, run: str, verdict: str) -> None:
     journal = Journal.reopen(ws.state, run)
     journal.end(verdict)
     journal.close()
 
 
-def _run(
-    ws: Workspace,
-    limit: str | None,
-    command: str,
-    options: Options,
-    consent: Consent,
-    report: Report,
-    undoing: RunRecord | None,
-) -> ApplyReport:
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What was asked for. ``undoing``: the run that a rollback takes back, else None."""
+
+    ws: Workspace
+    limit: str | None
+    command: str
+    options: Options
+    consent: Consent
+    report: Report
+    undoing: RunRecord | None = None
+
+
+def _run(job: _Job) -> ApplyReport:
     started = time.monotonic()
     run = journals.new_run_id()
-    try:
-        with _lock(ws, run):
-            cut_off = journals.unfinished(ws.state)
-            if cut_off is not None and undoing is None:
-                raise UseError(
-                    f"run {cut_off.run} was cut off and is not settled",
-                    f"finish it with: rocetune apply --resume   or undo it with: rocetune rollback {cut_off.run}",
-                )
-            result = _locked(ws, limit, command, options, consent, report, undoing, run)
-    except Busy as busy:
-        result = ApplyReport(run, "refused", DiffReport((), True), problems=(f"{busy}; wait for it to end",))
+    with _alone(job.ws, run):
+        cut_off = journals.unfinished(job.ws.state)
+        if cut_off is not None and job.undoing is None:
+            raise UseError(
+                f"run {cut_off.run} was cut off and is not settled",
+                f"finish it with: rocetune apply --resume   or undo it with: rocetune rollback {cut_off.run}",
+            )
+        result = _locked(job, run)
     return dataclasses.replace(result, seconds=time.monotonic() - started)
 
 
-def _locked(
-    ws: Workspace,
-    limit: str | None,
-    command: str,
-    options: Options,
-    consent: Consent,
-    report: Report,
-    undoing: RunRecord | None,
-    run: str,
-) -> ApplyReport:
+@contextmanager
+def _alone(ws: Workspace, run: str) -> Iterator[None]:
+    """One push per site at a time. Raises UseError with the other run's id, or when the state folder is not ours."""
+    try:
+        lock = SiteLock(ws.state, run)
+    except Busy as busy:
+        raise UseError(str(busy), "wait for it to end") from busy
+    except OSError as error:
+        raise UseError(
+            f"{ws.state} cannot be used: {error.strerror or error}", "give this user rights there"
+        ) from error
+    with closing(lock):
+        yield
+
+
+def _locked(job: _Job, run: str) -> ApplyReport:
+    accept, undoing = job.options.accept_new_host_keys, job.undoing
     if undoing is not None:
-        settle_all(ws, undoing, report, options.accept_new_host_keys)
+        settle_all(job.ws, undoing, job.report, accept)
     only = undoing.devices if undoing is not None else None
-    scene = read_scene(ws, limit, report, only=only, accept_new_host_keys=options.accept_new_host_keys)
+    scene = read_scene(job.ws, job.limit, job.report, only=only, accept_new_host_keys=accept)
     try:
         if undoing is not None:
             _point_back(scene, undoing)
-        diff = report_of(scene)
-        try:
-            _may_start(scene, diff, options, report)
-        except _Stop as stop:
-            return ApplyReport(run, "refused", diff, problems=stop.problems)
-        if not diff.changed:
-            doctor = examine(ws, scene, options, report) if undoing is None else None
-            if undoing is not None and undoing.verdict is None:
-                _end(ws, undoing.run, "rolled back")
-            return ApplyReport(run, "unchanged", diff, doctor=doctor)
-        if not consent(diff):
-            return ApplyReport(run, "refused", diff, problems=("not confirmed; nothing was written",))
-        result = push(ws, scene, diff, command, options, report, run)
-        if undoing is not None and undoing.verdict is None and result.verdict == "applied":
-            _end(ws, undoing.run, "rolled back")
-        return result
+        result = _change(job, run, scene, report_of(scene))
     finally:
         scene.fleet.close()
+    if undoing is not None and undoing.verdict is None and result.verdict in ("applied", "unchanged"):
+        _end(job.ws, undoing.run, "rolled back")
+    return result
+
+
+def _change(job: _Job, run: str, scene: Scene, diff: DiffReport) -> ApplyReport:
+    """From the shown differences to the pushed ones, or the reason why not."""
+    try:
+        _may_start(scene, diff, job.options, job.report)
+    except _Stop as stop:
+        return ApplyReport(run, "refused", diff, problems=stop.problems)
+    if not diff.changed:
+        wanted = job.options.examine
+        doctor = examine(job.ws, scene, job.options, job.report) if wanted else None
+        return ApplyReport(run, "unchanged", diff, doctor=doctor)
+    if not job.consent(diff):
+        return ApplyReport(run, "refused", diff, problems=("not confirmed; nothing was written",))
+    return push(job.ws, scene, diff, job.command, job.options, job.report, run)
 
 
 def _point_back(scene: Scene, record: RunRecord) -> None:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from typing import Literal
 
 from rocetune import __version__, platforms
 from rocetune.app.collecting import Record, cleaner, gather
 from rocetune.app.diagnosis import judge, judge_one, state_of
+from rocetune.app.errors import UseError
 from rocetune.app.reading import Scene
 from rocetune.app.workspace import Workspace
 from rocetune.deploy import journal as journals
 from rocetune.deploy.compare import Ownership
-from rocetune.deploy.journal import Journal
-from rocetune.deploy.push import Push, title
+from rocetune.deploy.journal import Journal, RunRecord
+from rocetune.deploy.push import Push, counted, title
 from rocetune.deploy.restore import restoring
 from rocetune.deploy.runner import brake
-from rocetune.deploy.transaction import Work
+from rocetune.deploy.transaction import Judge, Work
 from rocetune.doctor.engine import worse
 from rocetune.model.change import Change, Impact
 from rocetune.model.finding import Finding
@@ -24,6 +27,8 @@ from rocetune.model.outcome import ApplyReport, DeviceStanding, DiffReport, Doct
 from rocetune.model.state import State, Transcript
 from rocetune.model.transaction import Token
 from rocetune.platforms.base import managed_ports
+
+Verdict = Literal["rolled back", "mixed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,6 @@ class PhaseJudge:
     def __init__(self, scene: Scene, baseline: Mapping[str, Record]) -> None:
         self._scene = scene
         self._states: dict[str, State] = {}
-        self._before: dict[str, DoctorReport] = {}
         for name, record in baseline.items():
             self._states[name] = state_of(name, record, scene.readings[name].fitted.facts)
 
@@ -64,27 +68,30 @@ class PhaseJudge:
 def push(
     ws: Workspace, scene: Scene, diff: DiffReport, command: str, options: Options, report: Report, run: str
 ) -> ApplyReport:
+    """Write what the diff shows, or take it back. Raises UseError when the journal cannot be kept."""
     changes = {item.device: item.comparison.changes for item in diff.devices if item.comparison.changes}
     names = tuple(changes)
-    report(Progress("baseline", f"doctor baseline of {len(names)} devices"))
+    report(Progress("baseline", f"doctor baseline of {counted(len(names))}"))
     baseline = gather(scene.fleet, names, options.interval_s, report, cleaner(False))
     work = {name: _work(scene, name) for name in names}
-    journal = Journal.create(
-        ws.state,
-        run,
-        command=command,
-        version=__version__,
-        devices=names,
-        platforms={name: item.platform.name for name, item in work.items()},
-    )
     try:
-        rule = PhaseJudge(scene, baseline.devices) if options.examine else (lambda name, token, transcript: ())
-        push = Push(run, scene.fleet, journal, work, changes, rule, options.wave, report)
-        with brake(scene.fleet.cancel):
-            results = push.go()
-            return _finish(ws, scene, diff, options, report, run, journal, work, results)
-    finally:
-        journal.close()
+        journal = Journal.create(
+            ws.state,
+            run,
+            command=command,
+            version=__version__,
+            devices=names,
+            platforms={name: item.platform.name for name, item in work.items()},
+        )
+        with closing(journal), brake(scene.fleet.cancel):
+            judged = PhaseJudge(scene, baseline.devices) if options.examine else _unjudged
+            writing = _Writing(ws, scene, diff, options, report, run, journal, work)
+            return writing.finish(writing.go(run, changes, judged))
+    except OSError as error:
+        raise UseError(
+            f"the journal in {ws.state} cannot be written: {error.strerror or error}",
+            "make room or rights there; what was begun is finished with: rocetune apply --resume",
+        ) from error
 
 
 def _work(scene: Scene, name: str) -> Work:
@@ -95,105 +102,92 @@ def _work(scene: Scene, name: str) -> Work:
     return Work(name, platform, item.facts, reading.running, ownership, item.plan.device.role, reading.at)
 
 
-def _finish(
-    ws: Workspace,
-    scene: Scene,
-    diff: DiffReport,
-    options: Options,
-    report: Report,
-    run: str,
-    journal: Journal,
-    work: Mapping[str, Work],
-    results: list[PushResult],
-) -> ApplyReport:
-    """After the last wave: the doctor when all went well, else take the run back and say where devices stand."""
-    bad = [item for item in results if item.outcome != "confirmed"]
-    if not bad and not scene.fleet.cancel.is_set():
-        journal.end("applied")
-        standings = tuple(DeviceStanding(name, "new") for name in work)
-        doctor = examine(ws, scene, options, report) if options.examine else None
-        return ApplyReport(run, "applied", diff, tuple(results), standings, doctor)
-    problems = [f"{item.device}: {title(item.phase)}: {item.outcome}: {item.detail}" for item in bad if item.detail]
-    if scene.fleet.cancel.is_set():
-        problems.append("interrupted: no further device was begun")
-    taken_back: list[PushResult] = []
-    if not options.keep:
-        taken_back = _take_back(ws, scene, options, report, run, journal, work)
-    standings = _standings(ws, scene, run, work, [*results, *taken_back])
-    settled = all(item.standing == "old" for item in standings)
-    known = all(item.standing in ("old", "new", "partly new") for item in standings)
-    verdict = "rolled back" if settled else "mixed"
-    if known:
-        journal.end(verdict)
-    return ApplyReport(
-        run, "rolled back" if settled else "mixed", diff, (*results, *taken_back), standings, None, tuple(problems)
-    )
+def _unjudged(name: str, token: Token, transcript: Transcript) -> Sequence[Finding]:
+    """No judge: a rollback leads away from the plan."""
+    return ()
 
 
-def _take_back(
-    ws: Workspace,
-    scene: Scene,
-    options: Options,
-    report: Report,
-    run: str,
-    journal: Journal,
-    work: Mapping[str, Work],
-) -> list[PushResult]:
-    """Undo the confirmed phases of this run on every device that answers; same transaction, own tokens."""
-    record = journals.read(ws.state, run)
-    confirmed = {entry.token.device for entry in record.tokens if entry.outcome == "confirmed"}
-    if not confirmed:
-        return []
-    report(Progress("undo", f"taking the run back on {len(confirmed)} devices", total=len(confirmed)))
-    was_cancelled = scene.fleet.cancel.is_set()
-    scene.fleet.cancel.clear()
-    changes: dict[str, Sequence[Change]] = {}
-    for name in confirmed:
-        item = work[name]
-        _, back = restoring(item.running, record.touched(name), item.platform.owned)
-        if back:
-            changes[name] = back
-    push = Push(
-        f"{run}-undo", scene.fleet, journal, work, changes, lambda name, token, transcript: (), options.wave, report
-    )
-    results = push.go(tolerant=True)
-    if was_cancelled:
-        scene.fleet.cancel.set()
-    return results
+@dataclass(frozen=True, slots=True)
+class _Writing:
+    """A run while it writes, and how it ends."""
 
+    ws: Workspace
+    scene: Scene
+    diff: DiffReport
+    options: Options
+    report: Report
+    run: str
+    journal: Journal
+    work: Mapping[str, Work]
 
-def _standings(
-    ws: Workspace, scene: Scene, run: str, work: Mapping[str, Work], results: Iterable[PushResult]
-) -> tuple[DeviceStanding, ...]:
-    """Where each device stands, from the results and from the device itself where these leave a doubt."""
-    record = journals.read(ws.state, run)
-    last: dict[str, PushResult] = {}
-    for item in results:
-        if item.outcome != "skipped":
-            last[item.device] = item
-    standings: list[DeviceStanding] = []
-    for name in sorted(work):
+    def go(
+        self, run: str, changes: Mapping[str, Sequence[Change]], judged: Judge, *, tolerant: bool = False
+    ) -> list[PushResult]:
+        """Push these changes; tokens bear ``run``."""
+        fleet, wave = self.scene.fleet, self.options.wave
+        return Push(run, fleet, self.journal, self.work, changes, judged, wave, self.report).go(tolerant)
+
+    def finish(self, results: list[PushResult]) -> ApplyReport:
+        """After the last wave: the doctor when all went well, else take the run back and say where devices stand."""
+        bad = [item for item in results if item.outcome != "confirmed"]
+        if not bad and not self.scene.fleet.cancel.is_set():
+            self.journal.end("applied")
+            standings = tuple(DeviceStanding(name, "new") for name in self.work)
+            wanted = self.options.examine
+            doctor = examine(self.ws, self.scene, self.options, self.report) if wanted else None
+            return ApplyReport(self.run, "applied", self.diff, tuple(results), standings, doctor)
+        problems = [f"{item.device}: {title(item.phase)}: {item.outcome}: {item.detail}" for item in bad if item.detail]
+        if self.scene.fleet.cancel.is_set():
+            problems.append("interrupted: no further device was begun")
+        results = [*results, *([] if self.options.keep else self._take_back())]
+        standings = self._standings(results)
+        verdict: Verdict = "rolled back" if all(item.standing == "old" for item in standings) else "mixed"
+        if all(item.standing in ("old", "new", "partly new") for item in standings):
+            self.journal.end(verdict)
+        return ApplyReport(self.run, verdict, self.diff, tuple(results), standings, None, tuple(problems))
+
+    def _take_back(self) -> list[PushResult]:
+        """Undo the confirmed phases of this run on every device that answers; same transaction, own tokens."""
+        record = journals.read(self.ws.state, self.run)
+        confirmed = {entry.token.device for entry in record.tokens if entry.outcome == "confirmed"}
+        if not confirmed:
+            return []
+        self.report(Progress("undo", f"taking the run back on {counted(len(confirmed))}", total=len(confirmed)))
+        cancel = self.scene.fleet.cancel
+        was_cancelled = cancel.is_set()
+        cancel.clear()
+        changes = {
+            name: restoring(self.work[name].running, record.touched(name), self.work[name].platform.owned)[1]
+            for name in confirmed
+        }
+        results = self.go(f"{self.run}-undo", changes, _unjudged, tolerant=True)
+        if was_cancelled:
+            cancel.set()
+        return results
+
+    def _standings(self, results: Iterable[PushResult]) -> tuple[DeviceStanding, ...]:
+        """Where each device stands, from the last result and from what was last read of it."""
+        record = journals.read(self.ws.state, self.run)
+        last = {item.device: item for item in results if item.outcome != "skipped"}
+        return tuple(self._standing(name, record, last.get(name)) for name in sorted(self.work))
+
+    def _standing(self, name: str, record: RunRecord, end: PushResult | None) -> DeviceStanding:
         entries = [entry for entry in record.tokens if entry.token.device == name]
         if not entries:
-            standings.append(DeviceStanding(name, "old"))
-            continue
-        end = last.get(name)
-        if end is not None and end.outcome in ("reverting", "unknown"):
-            until = entries[-1].at + entries[-1].revert_in_s if end.outcome == "reverting" else None
-            standings.append(DeviceStanding(name, "reverting" if until else "unknown", until, end.detail))
-            continue
-        touched = record.touched(name)
-        running = work[name].running
-        if all(running.get(key) == old for key, old in touched.items()):
-            standings.append(DeviceStanding(name, "old"))
-        else:
-            standings.append(DeviceStanding(name, "partly new", detail="earlier phases are confirmed"))
-    return tuple(standings)
+            return DeviceStanding(name, "old")
+        if end is not None and end.outcome == "reverting":
+            return DeviceStanding(name, "reverting", entries[-1].at + entries[-1].revert_in_s, end.detail)
+        if end is not None and end.outcome == "unknown":
+            return DeviceStanding(name, "unknown", None, end.detail)
+        running = self.work[name].running
+        if all(running.get(key) == old for key, old in record.touched(name).items()):
+            return DeviceStanding(name, "old")
+        return DeviceStanding(name, "partly new", detail="earlier phases are confirmed")
 
 
 def examine(ws: Workspace, scene: Scene, options: Options, report: Report) -> DoctorReport:
     """The verdict over the whole scope, on the links that are already open."""
     ready = tuple(name for name in scene.names if name in scene.readings)
-    report(Progress("doctor", f"examining {len(ready)} devices"))
+    report(Progress("doctor", f"examining {counted(len(ready))}"))
     bundle = gather(scene.fleet, ready, options.interval_s, report, cleaner(False))
     return judge(ws, scene.plan, bundle, scene.names)

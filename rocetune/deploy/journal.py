@@ -15,8 +15,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from rocetune.model.change import Change, Config, Key, Phase
 from rocetune.model.transaction import Token
@@ -212,11 +211,9 @@ class SiteLock:
     """One push per site at a time. The kernel drops the lock when the holder dies, however it dies."""
 
     def __init__(self, state: Path, run: str) -> None:
+        """Take the lock. Raises Busy with the holder's run, OSError when the folder cannot be used."""
         state.mkdir(parents=True, exist_ok=True)
-        self._path, self._run = state / "lock", run
-
-    def __enter__(self) -> Self:
-        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        self._file = os.open(state / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -224,11 +221,9 @@ class SiteLock:
             os.close(self._file)
             raise Busy(holder) from None
         os.ftruncate(self._file, 0)
-        os.pwrite(self._file, self._run.encode(), 0)
-        return self
+        os.pwrite(self._file, run.encode(), 0)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Let the next one in."""
         os.ftruncate(self._file, 0)
         os.close(self._file)

@@ -71,22 +71,22 @@ def test_the_newest_unfinished_run_is_found(tmp_path):
 
 
 def test_the_second_run_is_refused_with_the_first_ones_id(tmp_path):
-    with SiteLock(tmp_path, "first"), pytest.raises(Busy) as error, SiteLock(tmp_path, "second"):
-        pass
+    first = SiteLock(tmp_path, "first")
+    with pytest.raises(Busy) as error:
+        SiteLock(tmp_path, "second")
     assert error.value.run == "first"
-    with SiteLock(tmp_path, "third"):
-        pass
+    first.close()
+    SiteLock(tmp_path, "third").close()
 
 
 def test_a_killed_holder_leaves_no_lock(tmp_path):
     code = (
         "import sys, os, signal; from pathlib import Path; from rocetune.deploy.journal import SiteLock\n"
-        "lock = SiteLock(Path(sys.argv[1]), 'dead'); lock.__enter__(); os.kill(os.getpid(), signal.SIGKILL)"
+        "lock = SiteLock(Path(sys.argv[1]), 'dead'); os.kill(os.getpid(), signal.SIGKILL)"
     )
     ended = subprocess.run([sys.executable, "-c", code, str(tmp_path)], env=os.environ, check=False)
     assert ended.returncode == -9
-    with SiteLock(tmp_path, "next"):
-        pass
+    SiteLock(tmp_path, "next").close()
 
 
 def test_journal_files_are_private(tmp_path):
