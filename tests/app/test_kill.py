@@ -34,7 +34,8 @@ _CLIENT = (
     "from rocetune.app.applying import apply\n"
     "from rocetune.app.workspace import open_workspace\n"
     "print('ready', flush=True)\n"
-    "apply(open_workspace(Path(sys.argv[1]), lab=True), bring_up=True, yes_confirm=lambda report: True, interval_s=0.1)\n"
+    "ws = open_workspace(Path(sys.argv[1]), lab=True)\n"
+    "apply(ws, bring_up=True, yes_confirm=lambda report: True, interval_s=0.1)\n"
 )
 
 
