@@ -39,11 +39,15 @@ class Assumption:
 
 @dataclass(frozen=True, slots=True)
 class Unsupported:
-    """Something the profile asks for that this platform cannot express."""
+    """Something the profile asks for that this platform cannot express.
+
+    ``blocking``: pushing the rest would do harm (a lossless class without headroom), so nothing is pushed.
+    """
 
     where: str
     path: Path
     text: str
+    blocking: bool = False
 
 
 @dataclass(frozen=True, slots=True)
