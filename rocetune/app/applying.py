@@ -219,6 +219,7 @@ def _may_start(scene: Scene, diff: DiffReport, options: Options, report: Report)
     """Everything that must hold before the first write. Raises _Stop with all that does not."""
     problems = [f"{name}: cannot be read: {reason}" for name, reason in sorted(scene.failed.items())]
     for item in diff.devices:
+        problems += [f"{item.device} {lack.where}: {lack.text}" for lack in item.unsupported if lack.blocking]
         problems += _refusals(item.device, item.comparison.refused)
         beyond = [change for change in item.comparison.changes if change.impact > options.max_impact]
         if beyond:

@@ -6,10 +6,12 @@ from pathlib import Path
 
 from rocetune import platforms
 from rocetune.app.errors import UseError
-from rocetune.app.planning import fitted, make_plan, refuse_problems, select
+from rocetune.app.planning import Fitted, make_plan, refuse_problems, select
 from rocetune.app.reading import Scene, comparison_of, device_diff, failed_diff, quiet, read_scene, saved_running
 from rocetune.app.workspace import Workspace
 from rocetune.model.outcome import DeviceDiff, DiffReport, Report
+from rocetune.model.plan import DevicePlan
+from rocetune.platforms.base import Platform
 
 
 def diff(
@@ -54,18 +56,23 @@ def _offline(ws: Workspace, limit: str | None, folder: Path) -> DiffReport:
     plan = make_plan(ws)
     refuse_problems(plan)
     items: list[DeviceDiff] = []
-    for item in fitted(ws, plan, select(ws, plan, limit)):
-        name = item.plan.device.name
-        platform = platforms.get(item.plan.device.platform)
+    for name in select(ws, plan, limit):
+        device_plan = plan.devices[name]
+        platform = platforms.get(device_plan.device.platform)
         path = saved_running(folder, name, platform)
         if path is None:
-            items.append(failed_diff(item.plan, f"no {name}{platform.running_suffix} in {folder}"))
+            items.append(failed_diff(device_plan, f"no {name}{platform.running_suffix} in {folder}"))
             continue
         try:
-            running = platform.parse(path.read_text(), item.facts)
+            items.append(_saved_diff(device_plan, platform, path.read_text()))
         except (ValueError, OSError) as error:
-            items.append(failed_diff(item.plan, f"{path}: {error}"))
-            continue
-        _, comparison = comparison_of(platform, item, running)
-        items.append(device_diff(name, platform, item, running, comparison))
+            items.append(failed_diff(device_plan, f"{path}: {error}"))
     return DiffReport(tuple(items), live=False)
+
+
+def _saved_diff(device_plan: DevicePlan, platform: Platform, text: str) -> DeviceDiff:
+    facts = platform.saved_facts(text, platform.declared(device_plan))
+    item = Fitted(platform.fit(device_plan, facts), facts)
+    running = platform.parse(text, facts)
+    _, comparison = comparison_of(platform, item, running)
+    return device_diff(device_plan.device.name, platform, item, running, comparison)

@@ -24,6 +24,7 @@ for _name in ("paramiko", "netmiko", "nornir", "napalm", "pyeapi"):
     logging.getLogger(_name).propagate = False
 
 _CONNECT_TIMEOUT_S = 10.0
+_DEFAULT_KEYS = ("id_ed25519", "id_ecdsa", "id_rsa")  # in OpenSSH's order of preference
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +154,7 @@ def open_shell(
     if accept_new and own_keys is not None:
         own_keys.parent.mkdir(parents=True, exist_ok=True)
         own_keys.touch(mode=0o600)
+    key_file = endpoint.key_file or (None if endpoint.password else _default_key())
     parameters: dict[str, Any] = {
         # A server's prompt may be anything; "terminal_server" is netmiko without prompt handling.
         "device_type": "linux" if transport == "netmiko:linux" else "terminal_server",
@@ -160,9 +162,9 @@ def open_shell(
         "port": endpoint.port or 22,
         "username": endpoint.username,
         "password": endpoint.password,
-        "use_keys": endpoint.password is None,
+        "use_keys": key_file is not None,
         "allow_agent": endpoint.password is None,
-        "key_file": str(endpoint.key_file) if endpoint.key_file else None,
+        "key_file": str(key_file) if key_file else None,
         "ssh_config_file": str(endpoint.ssh_config) if endpoint.ssh_config else None,
         "system_host_keys": endpoint.known_hosts is None,
         "ssh_strict": not accept_new,
@@ -177,7 +179,9 @@ def open_shell(
         return NetmikoShell(device, netmiko.ConnectHandler(**parameters))
     except (netmiko.NetmikoAuthenticationException, paramiko.AuthenticationException) as error:
         raise Refused(
-            device, "login", f"{endpoint.username or 'nobody'} was refused: check user, key or password"
+            device,
+            "login",
+            f"{endpoint.username or 'nobody'} was refused: give a key (agent, ~/.ssh/config) or ROCETUNE_PASSWORD",
         ) from error
     except (
         netmiko.NetmikoTimeoutException,
@@ -190,12 +194,20 @@ def open_shell(
         raise Unreachable(device, "connect", _connect_reason(str(error), endpoint)) from error
 
 
+def _default_key() -> Path | None:
+    """The first of OpenSSH's default keys that exists: netmiko looks for keys only where one is named."""
+    folder = Path.home() / ".ssh"
+    return next((path for name in _DEFAULT_KEYS if (path := folder / name).is_file()), None)
+
+
 class Refused(Unreachable):
     """The device is there and refuses the credentials: trying more devices could lock an account."""
 
 
 def _connect_reason(text: str, endpoint: Endpoint) -> str:
     target = f"{endpoint.hostname}:{endpoint.port or 22}"
+    if "No authentication methods" in text:
+        return f"{target}: no key and no password: load a key into the agent, name one, or set ROCETUNE_PASSWORD"
     if "not found in known_hosts" in text:
         return (
             f"the host key of {target} is not in known_hosts: verify it and add it, "

@@ -121,6 +121,10 @@ class Platform(Protocol):
         """Facts for offline work, from the inventory's ``declared`` and the planned ports."""
         ...
 
+    def saved_facts(self, text: str, declared: Facts) -> Facts:
+        """Facts for offline work, completed by what a saved running configuration says."""
+        ...
+
     def fit(self, plan: DevicePlan, facts: Facts) -> DevicePlan:
         """The plan as this device can have it: native names, rounding, ceilings, Unsupported; Why extended."""
         ...

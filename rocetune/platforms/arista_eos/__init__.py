@@ -65,6 +65,10 @@ class EosPlatform:
         """Facts for offline work."""
         return device_facts.declared(plan)
 
+    def saved_facts(self, text: str, declared: Facts) -> Facts:
+        """The queue mode and the ports that a saved running configuration shows."""
+        return device_facts.saved(text, declared)
+
     def fit(self, plan: DevicePlan, facts: Facts) -> DevicePlan:
         """The plan with EOS's names, ceilings and rounding."""
         return fitting.fit(plan, facts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from rocetune.model.facts import Facts, PortFacts
@@ -56,6 +57,12 @@ def declared(plan: DevicePlan) -> Facts:
         ports=ports,
         extra=kept,
     )
+
+
+def saved(text: str, known: Facts) -> Facts:
+    """``known`` with the queue word that a saved running configuration uses."""
+    shown = _QUEUE_WORD.search(text)
+    return known if shown is None else replace(known, extra={**known.extra, "queue_mode": shown[1]})
 
 
 def queue_mode(facts: Facts) -> names.QueueMode:

@@ -71,6 +71,10 @@ class LinuxPlatform:
         """ConnectX with DOCA-OFED, unless the inventory declares ``nic_driver: inbox``."""
         return declared_facts(plan)
 
+    def saved_facts(self, text: str, declared: Facts) -> Facts:
+        """Settings say nothing about the driver: the declared facts."""
+        return declared
+
     def fit(self, plan: DevicePlan, facts: Facts) -> DevicePlan:
         """Native names, whole metres, driver ceilings, Unsupported."""
         return fit.fit_plan(plan, facts)
