@@ -84,6 +84,10 @@ class Sonic:
         """See :func:`rocetune.platforms.sonic.facts.declared`."""
         return facts.declared(plan)
 
+    def saved_facts(self, text: str, declared: Facts) -> Facts:
+        """See :func:`rocetune.platforms.sonic.facts.saved_facts`."""
+        return facts.saved_facts(text, declared)
+
     def fit(self, plan: DevicePlan, known: Facts) -> DevicePlan:
         """See :func:`rocetune.platforms.sonic.fit.fit`."""
         return fit(plan, known)

@@ -48,13 +48,19 @@ _PORT_FIELDS: dict[tuple[str, str], Path] = {
     ("PFC_WD", "detection_time"): ("watchdog", "detect_ms"),
     ("PFC_WD", "restoration_time"): ("watchdog", "restore_ms"),
 }
+_MAPS_OF = {
+    "TC_TO_QUEUE_MAP": "queue",
+    "MAP_PFC_PRIORITY_TO_QUEUE": "queue",
+    "TC_TO_PRIORITY_GROUP_MAP": "priority_group",
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": "priority_group",
+}
 _WRED_FIELDS = {"min_threshold": "kmin_bytes", "max_threshold": "kmax_bytes", "drop_probability": "pmax_percent"}
 _BUFFER_FIELDS = {"xoff": "headroom_bytes", "size": "headroom_bytes", "xon": "xon_bytes", "dynamic_th": "alpha"}
 
 
 def origin(key: Key, plan: DevicePlan) -> Path:
     """Where in the plan a key's value comes from; () where it has no single place."""
-    from rocetune.platforms.sonic.render import object_name
+    from rocetune.platforms.sonic.render import object_name, setting_names
 
     table, name, field = key[0], key[1], key[-1]
     if table == "CABLE_LENGTH":
@@ -66,6 +72,10 @@ def origin(key: Key, plan: DevicePlan) -> Path:
         return (name, "priorities", int(key[2]), leaf)
     if table == "BUFFER_PG":
         return (name, "priorities", int(key[2]), "headroom_bytes")
+    if table == "BUFFER_QUEUE":
+        known = next((item.setting.qos.priority(int(key[2])) for item in plan.managed if item.native == name), None)
+        return (name, "priorities", int(key[2]), "queue") if known is not None else ()
+    names = setting_names(plan)
     for item in plan.managed:
         if table == "PORT_QOS_MAP" and item.native == name and field in PFC_FIELDS:
             lossless = [entry.priority for entry in item.setting.qos.priorities if entry.pfc]
@@ -75,8 +85,10 @@ def origin(key: Key, plan: DevicePlan) -> Path:
             return (item.native, "watchdog", "poll_ms")
         if table == "DSCP_TO_TC_MAP":
             return (item.native, "dscp_to_priority")
+        if table in _MAPS_OF and field.isdigit() and item.setting.qos.priority(int(field)) is not None:
+            return (item.native, "priorities", int(field), _MAPS_OF[table])
         for entry in item.setting.qos.priorities:
-            if object_name(item.setting, entry) == name:
+            if object_name(item.setting, entry, names) == name:
                 leaf = _object_leaf(table, field)
                 return (item.native, "priorities", entry.priority, leaf) if leaf else ()
     return ()

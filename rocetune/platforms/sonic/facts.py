@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rocetune.model.facts import Facts, PortFacts
 from rocetune.model.plan import DevicePlan
@@ -23,6 +23,7 @@ LLDP = "show lldp table"
 STATUS = "show interfaces status"
 FACTS = (CONFIG, VERSION, HEADROOM, LLDP, STATUS)
 
+EMPTY_TABLE = "empty"  # the table was read and has no rows: some Tomahawk 5 images ship it so
 MAX_MTU_BYTES = 9216  # sonic-port.yang: 68..9216
 
 
@@ -58,7 +59,7 @@ def facts(transcript: Transcript) -> Facts:
         "cable_object": cable_object(database),
         "lossy_queue_profile": _lossy_profile(database),
         "dscp_map": _common_map(database),
-        "headroom_table": _table_text(answers.get(HEADROOM, "")),
+        "headroom_table": (_table_text(answers[HEADROOM]) or EMPTY_TABLE) if HEADROOM in answers else "",
     }
     return Facts(
         platform="sonic",
@@ -99,6 +100,40 @@ def declared(plan: DevicePlan) -> Facts:
     )
 
 
+def saved_facts(text: str, known: Facts) -> Facts:
+    """``known`` (declared) completed by a saved CONFIG_DB, which says as much of the switch as the live one does.
+
+    What was rendered rather than saved has no DEVICE_METADATA and changes little. Other text leaves ``known`` alone.
+    """
+    try:
+        database = load(text)
+    except NotConfigDb:
+        return known
+    meta = database.get("DEVICE_METADATA", {}).get("localhost", {})
+    asic = asics.asic(meta.get("hwsku"), meta.get("platform")) or known.asic
+    extra = {
+        "buffer_model": meta.get("buffer_model", "traditional") if meta else "",
+        "asic_type": asics.asic_type(asic) if asic != known.asic else "",
+        "platform": meta.get("platform", ""),
+        "switch_type": meta.get("switch_type", ""),
+        "cable_object": cable_object(database) if "CABLE_LENGTH" in database else "",
+        "lossy_queue_profile": _lossy_profile(database),
+        "dscp_map": _common_map(database),
+    }
+    ports = dict(known.ports)
+    for name, port in _ports(database, {}).items():
+        declared = ports.get(name)
+        ports[name] = replace(port, speed_mbps=port.speed_mbps or (declared.speed_mbps if declared else None))
+    return replace(
+        known,
+        hostname=meta.get("hostname") or known.hostname,
+        model=meta.get("hwsku") or known.model,
+        asic=asic,
+        ports=ports,
+        extra={**known.extra, **{name: value for name, value in extra.items() if value}},
+    )
+
+
 def release(facts: Facts) -> int | None:
     """The release as a number (202411), or None for a build that names none."""
     match = re.match(r"(?:SONiC\.)?(20\d{4})", facts.os_version or "")
@@ -110,11 +145,16 @@ def dynamic(facts: Facts) -> bool:
     return facts.extra.get("buffer_model") == "dynamic"
 
 
+def table_known(facts: Facts) -> bool:
+    """Whether the switch's own headroom table was read, be it empty."""
+    return bool(facts.extra.get("headroom_table"))
+
+
 def headroom_rows(facts: Facts) -> Mapping[tuple[int, int], Headroom]:
-    """(Mbit/s, metres) -> row of the switch's own table; empty when it could not be read."""
+    """(Mbit/s, metres) -> row of the switch's own table; empty when it has none or could not be read."""
     rows = {}
     for line in facts.extra.get("headroom_table", "").split(";"):
-        parts = [int(part) for part in line.split(",") if part]
+        parts = [int(part) for part in line.split(",")] if line not in ("", EMPTY_TABLE) else []
         if len(parts) >= 6:
             size, xon, xoff, threshold = parts[2:6]
             rows[parts[0], parts[1]] = Headroom(size, xon, xoff, threshold, parts[6] if len(parts) > 6 else None)

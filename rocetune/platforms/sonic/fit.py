@@ -13,9 +13,10 @@ from typing import Any
 from rocetune.model.facts import Facts
 from rocetune.model.plan import Assumption, DevicePlan, PortPlan, Setting, Unsupported, Why
 from rocetune.model.qos import Path, PortQos, PriorityQos, Watchdog
-from rocetune.platforms.sonic.facts import MAX_MTU_BYTES, Headroom, dynamic, headroom_rows
+from rocetune.platforms.sonic.facts import MAX_MTU_BYTES, Headroom, dynamic, headroom_rows, table_known
 
 COMMON_LENGTHS_M = (5, 40, 300)  # the lengths nearly every lookup table lists
+COMPUTING = ("mellanox", "barefoot", "vs")  # asic_type with a headroom formula in sonic-swss cfgmgr
 POLL_MS, DETECT_MS, RESTORE_MS = (100, 1000), (100, 5000), (100, 60000)
 
 
@@ -28,8 +29,8 @@ class _Notes:
     assumptions: dict[str, Assumption] = field(default_factory=dict)
     where: str = ""
 
-    def refuse(self, path: Path, text: str) -> None:
-        self.unsupported.setdefault((path, text), Unsupported(self.where, path, text))
+    def refuse(self, path: Path, text: str, blocking: bool = False) -> None:
+        self.unsupported.setdefault((path, text), Unsupported(self.where, path, text, blocking))
 
     def assume(self, text: str, remedy: str = "") -> None:
         self.assumptions.setdefault(text, Assumption(self.where, text, remedy))
@@ -43,16 +44,18 @@ def fit(plan: DevicePlan, facts: Facts) -> DevicePlan:
     """The plan in SONiC's terms. Reasons say what was rounded; Unsupported says what is left out."""
     poll = _poll_ms(plan)
     made: dict[tuple[int, int | None], tuple[Setting, _Notes]] = {}
-    ports = []
+    ports, written = [], set()
     for item in plan.ports:
         speed = item.setting.qos.speed_mbps or _speed(item, facts)
         key = (id(item.setting), speed)
         if key not in made:
             made[key] = _setting(item.setting, speed, poll, facts)
+        if plan.device.manage == "full" and item.port.manage == "full":
+            written.add(key)
         ports.append(replace(item, setting=made[key][0]))
     unsupported, assumptions = list(plan.unsupported), list(plan.assumptions)
-    for _, notes in made.values():
-        unsupported += notes.unsupported.values()
+    for key, (_, notes) in made.items():  # what only looks at a port stops no push
+        unsupported += (replace(lack, blocking=lack.blocking and key in written) for lack in notes.unsupported.values())
         assumptions += notes.assumptions.values()
     if facts.extra.get("switch_type") == "voq":
         assumptions.append(
@@ -107,10 +110,14 @@ def _setting(setting: Setting, speed: int | None, poll: int | None, facts: Facts
         notes.round(("cable_m",), "written as 0m: otherwise the switch would bind its own headroom over the fixed one")
         if any(entry.pfc and not fixed_headroom(setting, entry) for entry in qos.priorities):
             notes.refuse(
-                ("priorities",), "one port has either fixed headroom or the switch's own: fix it for every class"
+                ("priorities",),
+                "a port has either fixed headroom or the switch's own, the other lossless class would get none: "
+                "fix pfc.headroom for every class",
+                blocking=True,
             )
     row_m = float(math.ceil(qos.cable_m)) if by_hand and qos.cable_m is not None else None
-    cable = None if by_hand else _cable(qos.cable_m, speed, rows, facts, notes)
+    lossless = any(entry.owned and entry.pfc for entry in qos.priorities)
+    cable = None if by_hand else _cable(qos.cable_m, speed, lossless, facts, notes)
     priorities = tuple(_priority(entry, setting, speed, cable or row_m, rows, facts, notes) for entry in qos.priorities)
     if qos.trust not in ("dscp", None):
         notes.refuse(("trust",), f"trust {qos.trust} is not rendered: only DSCP maps are")
@@ -133,30 +140,49 @@ def _setting(setting: Setting, speed: int | None, poll: int | None, facts: Facts
     return replace(setting, qos=fitted, why=notes.why), notes
 
 
-def _cable(
-    cable_m: float | None, speed: int | None, rows: Mapping[tuple[int, int], Headroom], facts: Facts, notes: _Notes
-) -> float | None:
+def _cable(cable_m: float | None, speed: int | None, lossless: bool, facts: Facts, notes: _Notes) -> float | None:
     """The CABLE_LENGTH to write: whole metres, in the traditional model a length of the switch's table."""
     if cable_m is None:
         return None
     metres = max(1, math.ceil(cable_m))
     if not dynamic(facts):
-        listed = sorted({length for rate, length in rows if rate == speed})
-        if not rows:
-            listed = list(COMMON_LENGTHS_M)
-            notes.assume(
-                "the switch's pg_profile_lookup.ini was not read: it is taken to list 5, 40 and 300 m",
-                "a live diff reads the table",
-            )
+        listed = _listed(speed, facts, notes)
         longer = [length for length in listed if length >= metres]
         if not longer:
-            longest = f"up to {listed[-1]} m" if listed else f"no length at {speed} Mbit/s"
-            notes.refuse(("cable_m",), f"no headroom for {metres} m: the switch's table lists {longest}")
+            _no_headroom(metres, speed, listed, lossless, facts, notes)
             return float(metres)
         metres = longer[0]
     if metres != cable_m:
         notes.round(("cable_m",), f"{cable_m:g} m becomes {metres} m, the next length the switch has headroom for")
     return float(metres)
+
+
+def _listed(speed: int | None, facts: Facts, notes: _Notes) -> list[int]:
+    """Lengths that the switch's table has at this speed; the common ones where the table or the speed is not known."""
+    if table_known(facts) and speed is not None:
+        return sorted({length for rate, length in headroom_rows(facts) if rate == speed})
+    at = f" at {speed} Mbit/s" if speed is not None else ""
+    unread = (
+        "the port's speed is not known" if table_known(facts) else "the switch's pg_profile_lookup.ini was not read"
+    )
+    notes.assume(
+        f"{unread}: the switch's headroom table is taken to list 5, 40 and 300 m{at}", "a live diff reads both"
+    )
+    return list(COMMON_LENGTHS_M)
+
+
+def _no_headroom(
+    metres: int, speed: int | None, listed: list[int], lossless: bool, facts: Facts, notes: _Notes
+) -> None:
+    """The buffer manager finds no row: a lossless class would run without headroom, so nothing may be pushed."""
+    longest = f"up to {listed[-1]} m" if listed else f"no length at {speed} Mbit/s"
+    known = table_known(facts) and speed is not None
+    notes.refuse(
+        ("cable_m",),
+        f"no headroom for {metres} m: the switch's table {'lists' if known else 'is taken to list'} {longest}"
+        + ("; fix pfc.headroom in the profile, or give the port a listed speed and length" if lossless else ""),
+        blocking=lossless and known,
+    )
 
 
 def _priority(
@@ -207,6 +233,8 @@ def _own_table(
     if found is None:
         model = "computes it (dynamic model)" if dynamic(facts) else "takes it from its own table (traditional model)"
         notes.round(path, f"not written: the switch {model}; this number is what the link needs")
+        if dynamic(facts):
+            _computed_there(facts, notes)
         # A device whose own number cannot be known is not judged by ours.
         kept = None if facts.source == "device" else entry.headroom_bytes
         return {"headroom_bytes": kept, "xon_bytes": None, "alpha": None}
@@ -220,6 +248,22 @@ def _own_table(
             "fix pfc.headroom in the profile to override the table",
         )
     return {"headroom_bytes": found.xoff, "xon_bytes": None, "alpha": None}
+
+
+def _computed_there(facts: Facts, notes: _Notes) -> None:
+    """Said offline already: in the dynamic model the planned headroom is a yardstick, not what goes out."""
+    notes.assume(
+        "dynamic buffer model: the switch computes headroom from speed, cable length and MTU; the planned number is "
+        "not written",
+        "rocetune doctor compares it with what the switch shows; fix pfc.headroom in the profile to write it",
+    )
+    kind = facts.extra.get("asic_type", "")
+    if kind not in COMPUTING:
+        notes.assume(
+            f"an image for {kind or 'an unknown ASIC'} computes headroom in the dynamic buffer model: community images "
+            "do so on NVIDIA and Barefoot only",
+            "set buffer_model traditional on the switch, or fix pfc.headroom in the profile",
+        )
 
 
 def _fixed(

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ LOSSLESS_POOL = "ingress_lossless_pool"
 STOCK_QUEUES = range(7)  # queues that stock images give a buffer profile
 _ACTIONS = {"drop": "drop", "forward": "forward", "notify": "alert"}
 _TRAILING_COMMA = re.compile(r",(\s*})")
+_SPEED_PART = re.compile(r"-\d+(?:\.\d+)?[gm](?=-|$)")
+NAME_CHARS = 32  # sonic-wred-profile.yang and its like
 _PORT = re.compile(r"Ethernet\d{1,4}", re.ASCII)
 
 
@@ -42,12 +45,40 @@ class Queue:
     profile: str = ""
 
 
-def object_name(setting: Setting, entry: PriorityQos) -> str:
-    """Name of a class's WRED, scheduler and buffer objects: at most 32 characters (YANG), stable over value changes."""
-    name = f"{OURS}-{setting.name}-{entry.name or entry.priority}"
-    if len(name) <= 32:
+def object_name(setting: Setting, entry: PriorityQos, names: Iterable[str] = ()) -> str:
+    """Name of a class's WRED, scheduler and buffer objects: at most 32 characters (YANG), stable over value changes.
+
+    A long name loses letters of its network. Where two of a switch's settings (``names``) would then read the same, or
+    nothing readable is left, a hash tells them apart.
+    """
+    last = entry.name or str(entry.priority)
+    full = f"{OURS}-{setting.name}-{last}"
+    if len(full) <= NAME_CHARS:
+        return full
+    room = NAME_CHARS - len(f"{OURS}--{last}")
+    short = _shortened(setting.name, room)
+    clash = any(name != setting.name and _shortened(name, room) == short for name in names)
+    if short and not clash:
+        return f"{OURS}-{short}-{last}"
+    return f"{full[: NAME_CHARS - 7].rstrip('-')}-{hashlib.sha256(full.encode()).hexdigest()[:6]}"
+
+
+def setting_names(plan: DevicePlan) -> frozenset[str]:
+    """Names of the settings that share one switch."""
+    return frozenset(item.setting.name for item in plan.managed)
+
+
+@cache
+def _shortened(name: str, room: int) -> str:
+    """A setting's name in ``room`` characters: speed, cable and what follows stay, the network's end goes."""
+    if len(name) <= room:
         return name
-    return f"{name[:25].rstrip('-')}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+    match = _SPEED_PART.search(name)
+    if match is None:
+        return ""
+    network, rest = name[: match.start()], name[match.start() :]
+    kept = network[: max(0, room - len(rest))].rstrip("-")
+    return kept + rest if len(kept) >= 3 else ""
 
 
 def render(plan: DevicePlan, facts: Facts, site_templates: Path | None = None) -> Rendered:
@@ -66,13 +97,14 @@ def _context(plan: DevicePlan, facts: Facts) -> dict[str, Any]:
     managed = {item.native: item for item in plan.managed}
     ports = [managed[name] for name in natural(managed)]
     settings = {item.setting.name: item.setting for item in ports}
+    names = setting_names(plan)
     classes = [
-        (object_name(setting, entry), setting, entry)
+        (object_name(setting, entry, names), setting, entry)
         for _, setting in sorted(settings.items())
         for entry in setting.qos.priorities
         if entry.owned
     ]
-    described = [_port(item, facts) for item in ports]
+    described = [_port(item, facts, names) for item in ports]
     return {
         "map": OURS,
         "dscps": _dscps(plan, ports),
@@ -112,7 +144,7 @@ def _dscps(plan: DevicePlan, ports: Iterable[PortPlan]) -> list[tuple[int, int]]
     return [(dscp, known.get(dscp, rest)) for dscp in range(64)]
 
 
-def _port(item: PortPlan, facts: Facts) -> dict[str, Any]:
+def _port(item: PortPlan, facts: Facts, names: frozenset[str]) -> dict[str, Any]:
     setting, qos = item.setting, item.setting.qos
     owned = [entry for entry in qos.priorities if entry.owned]
     foreign = {entry.priority for entry in qos.priorities if not entry.owned}
@@ -135,14 +167,14 @@ def _port(item: PortPlan, facts: Facts) -> dict[str, Any]:
         "queues": [
             Queue(
                 entry.priority,
-                scheduler=object_name(setting, entry) if entry.scheduling is not None else "",
-                wred=object_name(setting, entry) if _marks(entry) else "",
+                scheduler=object_name(setting, entry, names) if entry.scheduling is not None else "",
+                wred=object_name(setting, entry, names) if _marks(entry) else "",
             )
             for entry in owned
             if entry.scheduling is not None or _marks(entry)
         ],
         "buffer_queues": _buffer_queues({entry.priority for entry in pfc}, {e.priority for e in owned}, foreign, facts),
-        "groups": [Queue(entry.priority, profile=_group_profile(item, entry, facts)) for entry in pfc],
+        "groups": [Queue(entry.priority, profile=_group_profile(item, entry, facts, names)) for entry in pfc],
     }
 
 
@@ -159,10 +191,10 @@ def _buffer_queues(lossless: set[int], owned: set[int], foreign: set[int], facts
     return [Queue(index, profile=LOSSLESS_QUEUE_PROFILE if index in lossless else lossy) for index in sorted(wanted)]
 
 
-def _group_profile(item: PortPlan, entry: PriorityQos, facts: Facts) -> str:
+def _group_profile(item: PortPlan, entry: PriorityQos, facts: Facts, names: frozenset[str]) -> str:
     """Bound profile of a lossless priority group; the switch's own name where the switch decides."""
     if fixed_headroom(item.setting, entry):
-        return object_name(item.setting, entry)
+        return object_name(item.setting, entry, names)
     return own_profile(item.setting.qos.speed_mbps, item.setting.qos.cable_m, facts)
 
 

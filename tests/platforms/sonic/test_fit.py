@@ -140,6 +140,22 @@ def test_object_names_fit_the_models() -> None:
     assert object_name(setting(), roce) == "ROCETUNE-backend-400g-2m-roce"
 
 
+def test_a_long_object_name_stays_readable() -> None:
+    """The network loses letters; only where two settings of a switch would then read the same, a hash tells them."""
+    default = rail_qos().priority(0)
+    assert default is not None
+    one, other = "backend-200g-20m", "backends-200g-20m"
+    assert object_name(setting(one), default, {one}) == "ROCETUNE-backen-200g-20m-default"
+    names = [object_name(setting(name), default, {one, other}) for name in (one, other)]
+    assert len(set(names)) == 2
+    assert all(len(name) <= 32 for name in names)
+
+
+def test_every_owned_key_is_described() -> None:
+    """Writers fall back on the note's beginning."""
+    assert all(3 < len(rule.note.split(":")[0]) <= 48 for rule in PLATFORM.owned)
+
+
 def test_a_port_name_that_is_none_is_refused() -> None:
     plan = sonic_leaf(1)
     plan = replace(plan, ports=(port_plan("leaf2", 'Ethernet0"', plan.ports[0].setting),))
