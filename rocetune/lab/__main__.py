@@ -26,6 +26,7 @@ async def _live(root: Path, site: str | None, latency_ms: float) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, done.set)
     async with serve(lab):
+        await lab.prepare()
         info = {
             "pid": os.getpid(),
             "site": site,

@@ -84,6 +84,9 @@ class Emulator(ABC):
     def __init__(self, device: LabDevice) -> None:
         self.device = device
 
+    def prepare(self) -> None:  # noqa: B027
+        """Make ahead what the first request would otherwise wait for."""
+
     @abstractmethod
     def run(self, command: str, stdin: bytes) -> ShellResult:
         """One exec request over SSH (for eAPI devices: raise NotImplementedError)."""

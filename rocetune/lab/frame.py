@@ -21,6 +21,7 @@ from rocetune.lab.faults import FRAME_FAULTS, Deeds, Entry, FaultBook
 from rocetune.model.plan import DevicePlan, Plan
 
 GROUP = "rocetune.emulators"
+_MADE_AHEAD = 64  # devices
 T = TypeVar("T")
 
 
@@ -263,6 +264,13 @@ class Lab:
     async def work(self, function: Callable[..., T], *args: object) -> T:
         """Run blocking work of an emulator in a worker thread."""
         return await asyncio.get_running_loop().run_in_executor(self.pool, function, *args)
+
+    async def prepare(self) -> None:
+        """Make the devices of a small lab before anybody asks; in a large one most are never touched."""
+        if len(self.hosts) <= _MADE_AHEAD:
+            await asyncio.gather(
+                *(host.exclusively(lambda emulator: emulator.prepare()) for host in self.hosts.values())
+            )
 
     async def sync(self, tick: bool = True) -> None:
         """Apply fault changes and due timers of every device."""

@@ -65,7 +65,7 @@ class ServerEmulator(Emulator):
     # ------------------------------------------------------------------ the contract
 
     def run(self, command: str, stdin: bytes) -> ShellResult:
-        self._prepare()
+        self.prepare()
         if _COUNTERS.search(self.said(command, stdin)):
             self._meter.publish()
         guarded = self._guarded()
@@ -80,7 +80,7 @@ class ServerEmulator(Emulator):
     def tick(self) -> None:
         if not self.home.exists():
             return
-        self._prepare()
+        self.prepare()
         now_ms = self._now_ms()
         due: list[tuple[int, Path, str]] = []
         for timer in (self.home / "timers").iterdir():
@@ -95,7 +95,7 @@ class ServerEmulator(Emulator):
         self._carriers()
 
     def reboot(self) -> None:
-        self._prepare()
+        self.prepare()
         self._stop_jobs()
         for folder in ("timers", "units", "running", "cma"):
             shutil.rmtree(self.home / folder, ignore_errors=True)
@@ -124,7 +124,7 @@ class ServerEmulator(Emulator):
         return self._meter.sample(nic)
 
     def inject(self, fault: Fault) -> str:
-        self._prepare()
+        self.prepare()
         if fault.name not in self.FAULTS:
             raise ValueError(f"a server knows no fault {fault.name!r}: it knows {', '.join(self.FAULTS)}")
         if fault.name == "lldpad":
@@ -149,7 +149,7 @@ class ServerEmulator(Emulator):
         return f"{where}: {self.FAULTS[fault.name]}"
 
     def clear(self, fault: Fault) -> None:
-        self._prepare()
+        self.prepare()
         if fault.name == "lldpad":
             self._shell("systemctl disable --now lldpad", b"")
         elif fault.name == "storm":
@@ -160,8 +160,8 @@ class ServerEmulator(Emulator):
 
     # ------------------------------------------------------------------ life
 
-    def _prepare(self) -> None:
-        """Make the server at first use; complete after an interrupted making."""
+    def prepare(self) -> None:
+        """Make the server, at first use or before; complete after an interrupted making."""
         if self._ready:
             return
         built = self.home / "built"
@@ -180,8 +180,10 @@ class ServerEmulator(Emulator):
             self._tree.boot()
         for port in self.ports:
             write_nic(self.home / "nic" / port.netdev, factory_nic(port))
-            write_line(self.home / "cma" / f"{port.rdma}.default_roce_tos", "0")
-            write_line(self.home / "cma" / f"{port.rdma}.default_roce_mode", "RoCE v2")
+            attributes = self.home / "cma" / port.rdma / "ports/1"  # what configfs shows inside a made directory
+            attributes.mkdir(parents=True, exist_ok=True)
+            write_line(attributes / "default_roce_tos", "0")
+            write_line(attributes / "default_roce_mode", "RoCE v2")
         (self.home / "boot").write_text(f"{self._now_ms()}\n")
         _write_new(self.root / "proc/sys/kernel/random/boot_id", os.urandom(16).hex())
         self._meter.reset()

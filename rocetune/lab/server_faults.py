@@ -74,10 +74,10 @@ class WrongHand:
 
     def _bend_tos(self, port: Nic, value: str | None) -> None:
         number = _digits(value or "0", 0, 255)
-        write_line(self._home / "cma" / f"{port.rdma}.default_roce_tos", number)
-        live = self._tree.root / "sys/kernel/config/rdma_cm" / port.rdma / "ports/1/default_roce_tos"
-        if live.exists():
-            write_line(live, number)
+        for folder in (self._home / "cma", self._tree.root / "sys/kernel/config/rdma_cm"):
+            attribute = folder / port.rdma / "ports/1/default_roce_tos"
+            if attribute.exists():
+                write_line(attribute, number)
 
     def _bend_class(self, port: Nic, value: str | None) -> None:
         path = self._tree.root / "sys/class/infiniband" / port.rdma / "tc/1/traffic_class"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rocetune.lab.device import Fault
-from rocetune.lab.server_tree import HW_COUNTERS, Nic, Tree, read_nic, words
+from rocetune.lab.server_tree import HW_COUNTERS, Nic, Tree, read_nic, rewrite, words
 
 _LOAD = 0.02  # share of line rate that RoCE uses
 _PACKET_BYTES = 4096
@@ -90,7 +90,7 @@ class Meter:
         for name in HW_COUNTERS:
             value = int(account.hw.get(name, 0))
             if written.get(name) != value:
-                (base / name).write_text(f"{value}\n")
+                rewrite(base / name, f"{value}\n")
                 written[name] = value
 
     def sample(self, port: Nic) -> Mapping[str, int]:
@@ -180,8 +180,11 @@ class Meter:
         return int(text) if text.isdigit() else -1
 
     def _default_tos(self, port: Nic) -> int:
-        live = self._tree.root / "sys/kernel/config/rdma_cm" / port.rdma / "ports/1/default_roce_tos"
-        return _number(live, _number(self._folder / "cma" / f"{port.rdma}.default_roce_tos", 0))
+        attribute = f"{port.rdma}/ports/1/default_roce_tos"
+        return _number(
+            self._tree.root / "sys/kernel/config/rdma_cm" / attribute,
+            _number(self._folder / "cma" / attribute, 0),
+        )
 
 
 def _number(path: Path, default: int) -> int:

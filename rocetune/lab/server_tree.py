@@ -7,7 +7,9 @@ Emulation for rehearsal and tests; no proof about a real NIC.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -122,6 +124,8 @@ class Tree:
     def __init__(self, root: Path, name: str, ports: tuple[Nic, ...], *, inbox: bool, rdma_cm: bool) -> None:
         self.root, self.inbox = root, inbox
         self._name, self._ports, self._rdma_cm = name, ports, rdma_cm
+        self._folders: set[str] = set()  # known to exist
+        self._constants: dict[str, str] = {}  # content -> a file that has it
 
     def build(self) -> None:
         """Everything, once."""
@@ -132,6 +136,8 @@ class Tree:
 
     def boot(self) -> None:
         """What a kernel makes anew at every start: sysfs, procfs, configfs, debugfs; /run and /tmp are empty."""
+        self._folders.clear()
+        self._constants.clear()
         for folder in ("sys", "proc", "run", "tmp"):
             shutil.rmtree(self.root / folder, ignore_errors=True)
         for folder in ("run", "tmp", "sys/kernel/config", "sys/kernel/debug", "sys/class/net", "sys/class/infiniband"):
@@ -150,11 +156,28 @@ class Tree:
             return self.root / "sys/kernel/debug/mlx5" / port.bdf / "cc_params" / debug
         return self.root / "sys/class/net" / port.netdev / "ecn" / role / name
 
-    def _files(self, table: Mapping[str, str]) -> None:
+    def _files(self, table: Mapping[str, str], *, base: str = "", constant: bool = False) -> None:
+        """Attributes below ``base``. ``constant`` ones, which no kernel lets anybody write, share files by content."""
+        top = f"{self.root}/{base}/" if base else f"{self.root}/"
         for path, text in table.items():
-            target = self.root / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text + "\n")
+            target = top + path
+            folder = target.rpartition("/")[0]
+            if folder not in self._folders:
+                Path(folder).mkdir(parents=True, exist_ok=True)
+                self._folders.add(folder)
+            if constant:
+                self._share(target, text)
+            else:
+                _write(target, text)
+
+    def _share(self, target: str, text: str) -> None:
+        """A link to the one file with this content: making a file costs a disk twenty times what a link does."""
+        source = self._constants.get(text)
+        if source is None:
+            _write(target, text)
+            self._constants[text] = target
+        else:
+            os.link(source, target)
 
     def _etc(self) -> Mapping[str, str]:
         return {
@@ -188,10 +211,10 @@ class Tree:
     def _management(self) -> None:
         base = "sys/devices/pci0000:00/0000:01:00.0"
         identity = {"vendor": "0x8086", "device": "0x1521", "uevent": "DRIVER=igb\nPCI_SLOT_NAME=0000:01:00.0"}
-        self._files({f"{base}/{key}": value for key, value in identity.items()})
+        self._files(identity, base=base, constant=True)
         net = {"address": "3c:ec:ef:00:00:01", "mtu": "1500", "speed": "1000", "carrier": "1", "operstate": "up"}
         net |= {"ifindex": "2", "duplex": "full"}
-        self._files({f"{base}/net/{_MANAGEMENT}/{key}": value for key, value in net.items()})
+        self._files(net, base=f"{base}/net/{_MANAGEMENT}")
         self._link(base, _MANAGEMENT, "igb", "0000:01:00.0")
 
     def _link(self, base: str, netdev: str, driver: str, bdf: str) -> None:
@@ -219,32 +242,32 @@ class Tree:
             "max_link_width": "16",
             "uevent": f"DRIVER=mlx5_core\nPCI_CLASS=20000\nPCI_ID=15B3:{kind[2:].upper()}\nPCI_SLOT_NAME={port.bdf}",
         }
-        self._files({f"{base}/{key}": value for key, value in identity.items()})
-        net = {
+        self._files(identity, base=base, constant=True)
+        fixed = {
             "address": port.mac,
-            "mtu": "1500",
             "speed": str(port.speed_mbps),
             "duplex": "full",
-            "carrier": "1",
-            "operstate": "up",
             "ifindex": str(index + 3),
             "phys_port_name": "p0",
         }
+        net = {"mtu": "1500", "carrier": "1", "operstate": "up"}
         if not self.inbox:
             net["settings/pfc_stall_prevention"] = "default"
             for role in ("roce_np", "roce_rp"):
                 net |= {f"ecn/{role}/enable/{priority}": "1" for priority in range(8)}
             net |= {f"ecn/{role}/{name}": str(value) for name, (role, _, value) in _BOTH_DCQCN.items()}
-        self._files({f"{base}/net/{port.netdev}/{key}": value for key, value in net.items()})
+        self._files(net, base=f"{base}/net/{port.netdev}")
+        self._files(fixed, base=f"{base}/net/{port.netdev}", constant=True)
         self._link(base, port.netdev, "mlx5_core", port.bdf)
-        self._files({f"{base}/infiniband/{port.rdma}/{key}": value for key, value in self._rdma(port).items()})
+        self._files(self._rdma(port), base=f"{base}/infiniband/{port.rdma}", constant=True)
+        self._files({"ports/1/state": "4: ACTIVE"}, base=f"{base}/infiniband/{port.rdma}")
         (self.root / "sys/class/infiniband" / port.rdma).symlink_to(
             f"../../devices/pci0000:00/{port.bdf}/infiniband/{port.rdma}"
         )
         if self.inbox:
             debug = f"sys/kernel/debug/mlx5/{port.bdf}/cc_params"
-            self._files({f"{debug}/{name}": str(value) for _, name, value in _BOTH_DCQCN.values()})
-            self._files({f"{debug}/np_cnp_prio_mode": "0"})
+            self._files({name: str(value) for _, name, value in _BOTH_DCQCN.values()}, base=debug)
+            self._files({"np_cnp_prio_mode": "0"}, base=debug)
         else:
             forced = self.root / "sys/class/infiniband" / port.rdma / "tc/1/traffic_class"
             forced.parent.mkdir(parents=True)
@@ -260,7 +283,6 @@ class Tree:
             "node_type": "1: CA",
             "node_guid": f"{flat[:4]}:{flat[4:6]}00:03{flat[6:8]}:{flat[8:12]}",
             "board_id": "MT_0000000838",
-            "ports/1/state": "4: ACTIVE",
             "ports/1/phys_state": "5: LinkUp",
             "ports/1/link_layer": "Ethernet",
             "ports/1/rate": f"{port.speed_mbps // 1000} Gb/sec (4X)",
@@ -305,6 +327,19 @@ def factory_nic(port: Nic) -> dict[str, str]:
         **{f"d{dscp}": str(dscp // 8) for dscp in range(64)},
         **{f"a{dscp}": "0" for dscp in range(64)},
     }
+
+
+def _write(path: str, text: str) -> None:
+    with Path(path).open("wb", buffering=0) as file:
+        file.write(f"{text}\n".encode())
+
+
+def rewrite(path: Path, text: str) -> None:
+    """Give an attribute that shares its file with others a content of its own."""
+    with contextlib.suppress(FileNotFoundError):
+        if path.stat().st_nlink > 1:
+            path.unlink()
+    path.write_text(text)
 
 
 def write_line(path: Path, value: str) -> None:

@@ -77,6 +77,8 @@ put() {
         REASON="$1 is not a path this script may write"
         return 1
     fi
+    { printf '%s\n' "$2" >"$ROOT$1"; } 2>/dev/null && return 0
+    # Only a failure pays for a process that tells why.
     REASON=$({ printf '%s\n' "$2" >"$ROOT$1"; } 2>&1) && return 0
     REASON=${REASON##*: }
     REASON="write to $1: ${REASON:-failed}"
@@ -88,7 +90,8 @@ place() {
     if [ -f "$ROOT$1" ] && [ "$(cat "$ROOT$1")" = "$2" ]; then
         return 0
     fi
-    mkdir -p "$ROOT${1%/*}" && put "$1.new" "$2" && chmod "$3" "$ROOT$1.new" && mv -f "$ROOT$1.new" "$ROOT$1"
+    [ -d "$ROOT${1%/*}" ] || mkdir -p "$ROOT${1%/*}" || return 1
+    put "$1.new" "$2" && chmod "$3" "$ROOT$1.new" && mv -f "$ROOT$1.new" "$ROOT$1"
 }
 
 number() {
@@ -184,6 +187,14 @@ persist_value() {
 # valid KEY VALUE: a settings line is taken literally or not at all.
 valid() {
     case $1 in
+    # Most lines are map entries.
+    port.*.dscp2prio.[0-9] | port.*.dscp2prio.[1-5][0-9] | port.*.dscp2prio.6[0-3])
+        v_rest=${1#port.}
+        netdev "${v_rest%%.*}" || return 1
+        case ${v_rest#*.} in dscp2prio.[0-9] | dscp2prio.[0-9][0-9]) ;; *) return 1 ;; esac
+        case $2 in - | [0-7]) return 0 ;; esac
+        return 1
+        ;;
     env.*)
         case ${1#env.} in '' | [!A-Z]* | *[!A-Z0-9_]*) return 1 ;; esac
         case $2 in *[!A-Za-z0-9_.,:/+-]*) return 1 ;; esac
@@ -224,22 +235,31 @@ check() {
     k_n=0
     PORTS=
     ENVS=
-    while IFS= read -r k_line || [ -n "$k_line" ]; do
+    k_last=
+    # dash reads files byte by byte, so a long one is taken in at once.
+    k_text=$(cat "$1") || die "cannot read settings $1"
+    k_old=$IFS
+    IFS=$NL
+    for k_line in $k_text; do
+        IFS=$k_old
         k_n=$((k_n + 1))
-        case $k_line in '' | '#'*) continue ;; esac
+        case $k_line in '#'*) continue ;; esac
         k_key=${k_line%%=*}
         if [ "$k_key" = "$k_line" ] || ! valid "$k_key" "${k_line#*=}"; then
             die "line $k_n of the settings is not valid"
         fi
         case $k_key in
+        "$k_last".*) ;;
         env.*) ENVS=1 ;;
         *)
             k_key=${k_key#port.}
             k_key=${k_key%%.*}
+            k_last=port.$k_key
             case " $PORTS " in *" $k_key "*) ;; *) PORTS="$PORTS $k_key" ;; esac
             ;;
         esac
-    done <"$1"
+    done
+    IFS=$k_old
 }
 
 # vn KEY: the variable part for a key below its port.
@@ -250,7 +270,8 @@ vn() {
     esac
 }
 
-# load PREFIX FILE IF: settings of one port into PREFIX_* variables, names into PREFIX_keys.
+# load PREFIX FILE IF: settings of one port into PREFIX_* variables, names into PREFIX_keys. The text of the file is
+# kept for the next port.
 load() {
     eval "l_keys=\${$1_keys:-}"
     for l_key in $l_keys; do
@@ -258,24 +279,82 @@ load() {
         unset "$1_$VN"
     done
     l_keys=
-    if [ -r "$2" ]; then
-        while IFS= read -r l_line || [ -n "$l_line" ]; do
-            case $l_line in
-            "port.$3."*)
-                l_key=${l_line#port.*.}
-                l_key=${l_key%%=*}
-                valid "port.$3.$l_key" "${l_line#*=}" || continue
-                vn "$l_key"
-                eval "$1_$VN=\${l_line#*=}"
-                l_keys="$l_keys $l_key"
-                ;;
-            esac
-        done <"$2"
+    eval "l_file=\${$1_file:-} l_text=\${$1_text:-}"
+    if [ "$l_file" != "$2" ]; then
+        l_text=
+        [ -r "$2" ] && l_text=$(cat "$2")
+        eval "$1_file=\$2 $1_text=\$l_text"
     fi
+    l_old=$IFS
+    IFS=$NL
+    for l_line in $l_text; do
+        case $l_line in
+        "port.$3."*)
+            IFS=$l_old
+            l_key=${l_line#port.*.}
+            l_key=${l_key%%=*}
+            valid "port.$3.$l_key" "${l_line#*=}" || continue
+            vn "$l_key"
+            eval "$1_$VN=\${l_line#*=}"
+            l_keys="$l_keys $l_key"
+            ;;
+        esac
+    done
+    IFS=$l_old
     eval "$1_keys=\$l_keys"
 }
 
 # ---------------------------------------------------------------- observation
+
+# slot IF: a number for an interface, because its name may not fit into a variable's.
+slot() {
+    SLOT=0
+    for s_name in $SLOTS; do
+        [ "$s_name" = "$1" ] && return
+        SLOT=$((SLOT + 1))
+    done
+    SLOTS="$SLOTS $1"
+}
+SLOTS=
+
+# recall KIND IF COMMAND...: what a reading tool says, into SAID; its status is the function's. A tool of a real NIC
+# takes up to 0.2 s, so what was asked before in this shell is not asked again; writers forget it (see forget).
+recall() {
+    slot "$2"
+    r_name=${1}_$SLOT
+    eval "r_status=\${asked_$r_name-}"
+    if [ -z "$r_status" ]; then
+        shift 2
+        SAID=$("$@" 2>&1 </dev/null)
+        r_status=$?
+        eval "asked_$r_name=\$r_status said_$r_name=\$SAID"
+    else
+        eval "SAID=\$said_$r_name"
+    fi
+    return "$r_status"
+}
+
+# forget IF: its next reading is a new one.
+forget() {
+    slot "$1"
+    unset "asked_pause_$SLOT" "asked_storm_$SLOT" "asked_qos_$SLOT" "asked_all_$SLOT"
+}
+
+# retell KIND IF COMMAND...: the answer as it came.
+retell() {
+    recall "$@"
+    r_status=$?
+    printf '%s\n' "$SAID"
+    return "$r_status"
+}
+
+# share IF...: what several modes of one call have in common is asked once, here.
+share() {
+    cma_open "$@"
+    for s_if in "$@"; do
+        recall storm "$s_if" ethtool --get-tunable "$s_if" pfc-prevention-tout
+    done
+}
 
 cur() {
     vn "$1"
@@ -333,7 +412,7 @@ adapter() {
     [ -n "$ADAPTER" ]
 }
 
-# observe IF: what NEED names of one port into c_* and u_*: ethtool, tool (mlnx_qos or dcb), cc, rdma.
+# observe IF: what NEED names of one port into c_* and u_*: pause, storm, tool (mlnx_qos or dcb), cc, rdma.
 observe() {
     for o_key in ${c_keys:-}; do
         vn "$o_key"
@@ -354,26 +433,30 @@ observe() {
         return 1
     fi
     slurp "/sys/class/net/$1/mtu" && cur mtu "$REPLY"
-    case $NEED in *ethtool*) observe_pause "$1" ;; esac
+    case $NEED in *pause*) observe_pause "$1" ;; esac
+    case $NEED in *storm*) observe_storm "$1" ;; esac
     case $NEED in *,tool,*) observe_tool "$1" ;; esac
     case $NEED in *cc*) observe_congestion "$1" ;; esac
     case $NEED in *rdma*) observe_rdma ;; esac
     return 0
 }
 
-EVERYTHING='ethtool ,tool, cc rdma'
+EVERYTHING='pause storm ,tool, cc rdma'
 
-# need: what must be observed for the settings in w_*. A port that is to be restored at boot needs everything once.
+# need KEY...: what must be observed for these settings. A port that is to be restored at boot needs everything; an
+# undo does not look at it.
 need() {
     NEED=
-    for o_key in $w_keys; do
+    for o_key in "$@"; do
         case $o_key in
         persist)
+            [ -z "$BOOT" ] && transaction_open && continue
             NEED=$EVERYTHING
             return
             ;;
         mtu) continue ;;
-        pause | storm_prevention_ms) o_group=ethtool ;;
+        pause) o_group=pause ;;
+        storm_prevention_ms) o_group=storm ;;
         roce_mode | roce_tos | traffic_class) o_group=rdma ;;
         dcbx | trust | dscp2prio.* | cable_m | ets.* | prio_tc | pfc) o_group=,tool, ;;
         *) o_group=cc ;;
@@ -403,23 +486,27 @@ observe_tool() {
 observe_pause() {
     p_rx=
     p_tx=
-    if p_out=$(ethtool -a "$1" 2>&1); then
-        while read -r p_word p_value _; do
-            case $p_word in
-            RX:) p_rx=$p_value ;;
-            TX:) p_tx=$p_value ;;
+    if recall pause "$1" ethtool -a "$1"; then
+        p_old=$IFS
+        IFS=$NL
+        for p_line in $SAID; do
+            case $p_line in
+            RX:*) p_rx=${p_line##*[!a-z]} ;;
+            TX:*) p_tx=${p_line##*[!a-z]} ;;
             esac
-        done <<EOF
-$p_out
-EOF
+        done
+        IFS=$p_old
     fi
     case $p_rx$p_tx in
     offoff) cur pause off ;;
     on* | *on) cur pause on ;;
     *) unknown pause "ethtool -a gave no answer" ;;
     esac
-    p_out=$(ethtool --get-tunable "$1" pfc-prevention-tout 2>/dev/null) || p_out=
-    p_out=${p_out##*[!0-9]}
+}
+
+observe_storm() {
+    recall storm "$1" ethtool --get-tunable "$1" pfc-prevention-tout || SAID=
+    p_out=${SAID##*[!0-9]}
     [ "$p_out" = 65535 ] && p_out=100
     if number "$p_out" 0 8000; then
         cur storm_prevention_ms "$p_out"
@@ -429,48 +516,64 @@ EOF
 }
 
 observe_mlnx_qos() {
-    if ! q_out=$(mlnx_qos -i "$1" -a 2>&1); then
-        q_out="${q_out##*"$NL"}"
-        unknown pfc "mlnx_qos: $q_out"
+    recall qos "$1" mlnx_qos -i "$1"
+    q_status=$?
+    case $SAID in
+    # Without -a, classes that no priority uses are left out.
+    *'tc: 0 '*'tc: 1 '*'tc: 2 '*'tc: 3 '*'tc: 4 '*'tc: 5 '*'tc: 6 '*'tc: 7 '*) ;;
+    *'tc: '*)
+        recall all "$1" mlnx_qos -i "$1" -a
+        q_status=$?
+        ;;
+    esac
+    if [ "$q_status" -ne 0 ]; then
+        unknown pfc "mlnx_qos: ${SAID##*"$NL"}"
         return
     fi
-    q_tc=
-    q_tsa=
-    q_bw=
     for q_i in 0 1 2 3 4 5 6 7; do
         unset "q_tsa_$q_i" "q_bw_$q_i" "q_prio_$q_i"
     done
-    while read -r q_a q_b q_c q_d q_e q_f q_g q_h q_rest; do
-        case "$q_a $q_b" in
-        'DCBX mode:')
-            case $q_c in
-            OS) cur dcbx os ;;
-            Firmware) cur dcbx fw ;;
-            esac
-            ;;
-        'Priority trust')
-            case $q_d in dscp | pcp) cur trust "$q_d" ;; esac
-            ;;
-        prio:[0-7]' 'dscp:*) mlnx_map "${q_a#prio:}" "${q_b#dscp:}" ;;
-        'Cable len:') cur cable_m "$q_c" ;;
-        enabled' '[01]) cur pfc "$q_b,$q_c,$q_d,$q_e,$q_f,$q_g,$q_h,${q_rest%% *}" ;;
-        tc:' '[0-7])
-            q_tc=$q_b
-            q_line="$q_c $q_d $q_e $q_f $q_g $q_h $q_rest"
-            q_tsa=${q_line##*tsa: }
-            q_bw=0
-            case $q_line in *bw:*) q_bw=${q_line##*bw: } ;; esac
-            q_tsa=${q_tsa%%,*}
-            q_tsa=${q_tsa%% *}
-            q_bw=${q_bw%%[!0-9]*}
-            eval "q_tsa_$q_tc=\$q_tsa q_bw_$q_tc=\$q_bw"
-            ;;
-        priority:' '[0-7]) [ -n "$q_tc" ] && eval "q_prio_$q_b=\$q_tc" ;;
-        esac
-    done <<EOF
-$q_out
-EOF
+    q_tc=
+    q_old=$IFS
+    IFS=$NL
+    for q_line in $SAID; do
+        IFS=$q_old
+        # shellcheck disable=SC2086 # into words
+        set -- $q_line
+        mlnx_line "$@"
+        IFS=$NL
+    done
+    IFS=$q_old
     mlnx_lists
+}
+
+# mlnx_line WORD...: one line of mlnx_qos.
+mlnx_line() {
+    case "${1-} ${2-}" in
+    'DCBX mode:')
+        case ${3-} in
+        OS) cur dcbx os ;;
+        Firmware) cur dcbx fw ;;
+        esac
+        ;;
+    'Priority trust')
+        case ${4-} in dscp | pcp) cur trust "$4" ;; esac
+        ;;
+    prio:[0-7]' 'dscp:*) mlnx_map "${1#prio:}" "${2#dscp:}" ;;
+    'Cable len:') cur cable_m "${3-}" ;;
+    enabled' '[01]) [ $# -lt 9 ] || cur pfc "$2,$3,$4,$5,$6,$7,$8,$9" ;;
+    tc:' '[0-7])
+        q_tc=$2
+        q_tsa=${q_line##*tsa: }
+        q_bw=0
+        case $q_line in *bw:*) q_bw=${q_line##*bw: } ;; esac
+        q_tsa=${q_tsa%%,*}
+        q_tsa=${q_tsa%% *}
+        q_bw=${q_bw%%[!0-9]*}
+        eval "q_tsa_$q_tc=\$q_tsa q_bw_$q_tc=\$q_bw"
+        ;;
+    priority:' '[0-7]) [ -n "$q_tc" ] && eval "q_prio_$2=\$q_tc" ;;
+    esac
 }
 
 # mlnx_map PRIO LIST: "31,30,29," into dscp2prio entries.
@@ -654,7 +757,39 @@ observe_rdma() {
     cur traffic_class "$r_value"
 }
 
-# cma_read FILE TOOL: an rdma_cm default of RDMA into REPLY. configfs shows it only inside a directory made for it.
+# cma_open IF...: configfs shows rdma_cm's defaults only inside a directory made for the RDMA device. One mkdir makes
+# those of all ports; NVIDIA's cma_roce_* scripts do the same once per port and value.
+cma_open() {
+    [ -d "$ROOT/sys/kernel/config/rdma_cm" ] || return 0
+    m_list=$*
+    set --
+    for m_if in $m_list; do
+        identify "$m_if"
+        [ -z "$RDMA" ] || [ -e "$ROOT/sys/kernel/config/rdma_cm/$RDMA" ] ||
+            set -- "$@" "$ROOT/sys/kernel/config/rdma_cm/$RDMA"
+    done
+    [ $# -gt 0 ] || return 0
+    mkdir "$@" 2>/dev/null || :
+    for m_path in "$@"; do
+        [ -d "$m_path" ] && CMA_MADE="$CMA_MADE ${m_path##*/}"
+    done
+    return 0
+}
+CMA_MADE=
+
+# cma_close: removes the directories that cma_open made; the values stay with the devices.
+cma_close() {
+    [ -n "$CMA_MADE" ] || return 0
+    m_list=$CMA_MADE
+    CMA_MADE=
+    set --
+    for m_path in $m_list; do
+        set -- "$@" "$ROOT/sys/kernel/config/rdma_cm/$m_path"
+    done
+    rmdir "$@" 2>/dev/null || :
+}
+
+# cma_read FILE TOOL: an rdma_cm default of RDMA into REPLY; the tool knows how to mount configfs.
 cma_read() {
     m_dir=/sys/kernel/config/rdma_cm/$RDMA
     slurp "$m_dir/ports/1/$1" && return
@@ -663,9 +798,6 @@ cma_read() {
         return
     fi
     REPLY=
-    [ -d "$ROOT/sys/kernel/config/rdma_cm" ] && [ ! -e "$ROOT$m_dir" ] && mkdir "$ROOT$m_dir" 2>/dev/null || return 0
-    slurp "$m_dir/ports/1/$1"
-    rmdir "$ROOT$m_dir" 2>/dev/null || :
 }
 
 cma_write() {
@@ -674,6 +806,7 @@ cma_write() {
         put "$m_dir/ports/1/$1" "$3"
         return
     fi
+    # The tool knows how to load rdma_cm and mount configfs.
     if have "$2"; then
         case $1 in
         default_roce_tos) attempt "$2" -d "$RDMA" -p 1 -t "$3" ;;
@@ -683,8 +816,7 @@ cma_write() {
         return
     fi
     REASON="rdma_cm configfs is not available: modprobe rdma_cm and mount configfs"
-    mkdir "$ROOT$m_dir" 2>/dev/null || return 1
-    put "$m_dir/ports/1/$1" "$3"
+    return 1
 }
 
 # ---------------------------------------------------------------- printing
@@ -694,17 +826,18 @@ show_port() {
         printf '# %s\n' "$1: $REASON"
         return
     fi
+    s_out=
     for s_key in $c_keys; do
         get "$s_key"
-        valid "port.$1.$s_key" "$GOT" && printf '%s\n' "port.$1.$s_key=$GOT"
+        valid "port.$1.$s_key" "$GOT" && s_out="${s_out}port.$1.$s_key=$GOT$NL"
     done
     for s_key in $u_keys; do
         vn "$s_key"
         eval "s_why=\$u_$VN"
-        printf 'port.%s.%s=?\n# %s\n' "$1" "$s_key" "$s_why"
+        s_out="${s_out}port.$1.$s_key=?$NL# $s_why$NL"
     done
     persisted "$1"
-    printf '%s\n' "port.$1.persist=$REPLY"
+    printf '%s' "${s_out}port.$1.persist=$REPLY$NL"
 }
 
 show_env() {
@@ -726,8 +859,12 @@ mode_read() {
     NEED=$EVERYTHING
     for IF in "$@"; do
         netdev "$IF" || die "'$IF' is not an interface name"
+    done
+    cma_open "$@"
+    for IF in "$@"; do
         show_port "$IF"
     done
+    cma_close
     show_env
 }
 
@@ -803,14 +940,18 @@ snapshot() {
     load p "$ROOT$SETTINGS" "$1"
     s_all=$p_keys
     [ -z "$p_keys" ] || [ -n "${w_persist-}" ] && s_all=$c_keys
+    s_out=
     for s_key in $s_all; do
         case $s_key in
         dcqcn.*) case ",$s_persist," in *",${s_key#*.},"*) ;; *) continue ;; esac ;;
         esac
         vn "$s_key"
         eval "GOT=\${w_$VN:-\${c_$VN:-\${p_$VN-}}}"
-        valid "port.$1.$s_key" "$GOT" && printf '%s\n' "port.$1.$s_key=$GOT"
+        # An entry that was hidden by trust pcp is no longer what was observed: a change of trust filled the map.
+        [ "$GOT.$RETRUSTED.${TOOL-}" = -.1.mlnx ] && continue
+        valid "port.$1.$s_key" "$GOT" && s_out="${s_out}port.$1.$s_key=$GOT$NL"
     done
+    printf '%s' "$s_out"
 }
 
 # persist BOOT: makes the boot settings those of the file BOOT for its ports, and keeps those of other ports.
@@ -818,24 +959,28 @@ persist() {
     f_new=
     check "$1"
     f_touched=$PORTS
+    f_boot=$k_text
     PORTS=
+    k_text=
     [ -r "$ROOT$SETTINGS" ] && check "$ROOT$SETTINGS"
+    f_kept=
     for f_if in $PORTS; do
         case " $f_touched " in *" $f_if "*) continue ;; esac
         slurp "$RUN/persist.$f_if" && [ "$REPLY" = none ] && continue
-        load p "$ROOT$SETTINGS" "$f_if"
-        for f_key in $p_keys; do
-            vn "$f_key"
-            eval "f_new=\"\$f_new\${NL}port.$f_if.$f_key=\$p_$VN\""
-        done
+        f_kept="$f_kept $f_if"
     done
-    for f_if in $f_touched; do
-        load p "$1" "$f_if"
-        for f_key in $p_keys; do
-            vn "$f_key"
-            eval "f_new=\"\$f_new\${NL}port.$f_if.$f_key=\$p_$VN\""
+    f_old=$IFS
+    IFS=$NL
+    if [ -n "$f_kept" ]; then
+        for f_line in $k_text; do
+            f_if=${f_line#port.}
+            case " $f_kept " in *" ${f_if%%.*} "*) f_new="$f_new$NL$f_line" ;; esac
         done
+    fi
+    for f_line in $f_boot; do
+        case $f_line in port.*) f_new="$f_new$NL$f_line" ;; esac
     done
+    IFS=$f_old
     if [ -n "$f_new" ]; then
         place "$SETTINGS" "# Written by rocetune; restored at boot by rocetune-qos@ and rocetune-rdma@.$f_new" 0644 ||
             die "cannot write $SETTINGS"
@@ -958,7 +1103,7 @@ write_ownership() {
         dcbx.dcb.os) step dcbx attempt dcb dcbx set dev "$1" host ieee ;;
         dcbx.dcb.*) step dcbx unsupported "dcb cannot give DCBX back to the firmware: mlnx_qos -i $1 -d fw can" ;;
         trust.dcb.pcp) step trust attempt dcb app flush dev "$1" dscp-prio ;;
-        # Trust follows the first DSCP entry, which write_map adds.
+        # Trust follows the first DSCP entry, which write_tables adds.
         trust.dcb.dscp) ;;
         cable_m.dcb.*) step cable_m attempt dcb pfc set dev "$1" delay "$W" ;;
         *) step "$o_key" unsupported "neither mlnx_qos nor dcb is installed" ;;
@@ -970,10 +1115,45 @@ write_ownership() {
     [ -z "$o_args" ] || step "$o_keys" attempt mlnx_qos -i "$1" $o_args
 }
 
-# write_map IF: the DSCP entries that differ; all of them after a change of trust, which rewrites the map.
-write_map() {
+# write_tables IF: the DSCP entries that differ (all of them after a change of trust, which rewrites the map) and the
+# three lists of the scheduler, which go together because the driver checks them together. mlnx_qos takes both in one
+# call, in this order.
+write_tables() {
     z_args=
     z_keys=
+    case ${w_trust:-${c_trust-}} in
+    dscp) map_wanted "$1" ;;
+    esac
+    t_any=
+    for t_key in ets.tsa ets.bw prio_tc; do
+        wants "$t_key" && t_any="$t_any $t_key"
+    done
+    [ -n "$z_args$t_any" ] || return 0
+    t_tsa=${w_ets_tsa:-${c_ets_tsa-}}
+    t_bw=${w_ets_bw:-${c_ets_bw-}}
+    t_prio=${w_prio_tc:-${c_prio_tc-}}
+    # shellcheck disable=SC2086 # numbers and lists from validated settings
+    case $TOOL in
+    mlnx)
+        [ -z "$t_any" ] || z_args="$z_args -p $t_prio -s $t_tsa -t $t_bw"
+        step "$z_keys$t_any" attempt mlnx_qos -i "$1" $z_args
+        ;;
+    dcb)
+        [ -z "$z_args" ] || step "$z_keys" attempt dcb app replace dev "$1" dscp-prio $z_args
+        [ -n "$t_any" ] || return 0
+        indexed "$t_prio"
+        t_prio=$REPLY
+        indexed "$t_tsa"
+        t_tsa=$REPLY
+        indexed "$t_bw"
+        step "$t_any" attempt dcb ets set dev "$1" prio-tc $t_prio tc-tsa $t_tsa tc-bw $REPLY
+        ;;
+    *) step "$z_keys$t_any" unsupported "neither mlnx_qos nor dcb is installed" ;;
+    esac
+}
+
+# map_wanted IF: arguments for the DSCP entries into z_args, their keys into z_keys.
+map_wanted() {
     for z_key in $w_keys; do
         case $z_key in dscp2prio.*) ;; *) continue ;; esac
         in_phase "$z_key" "$PHASE" || continue
@@ -993,38 +1173,6 @@ write_map() {
         *) z_args="$z_args ${z_key#*.}:$W" ;;
         esac
     done
-    [ -n "$z_args" ] || return 0
-    # shellcheck disable=SC2086 # numbers from validated settings
-    case $TOOL in
-    mlnx) step "$z_keys" attempt mlnx_qos -i "$1" $z_args ;;
-    dcb) step "$z_keys" attempt dcb app replace dev "$1" dscp-prio $z_args ;;
-    *) step "$z_keys" unsupported "neither mlnx_qos nor dcb is installed" ;;
-    esac
-}
-
-# write_ets IF: the three lists go in one call, because the driver checks them together.
-write_ets() {
-    t_any=
-    for t_key in ets.tsa ets.bw prio_tc; do
-        wants "$t_key" && t_any="$t_any $t_key"
-    done
-    [ -n "$t_any" ] || return 0
-    t_tsa=${w_ets_tsa:-${c_ets_tsa-}}
-    t_bw=${w_ets_bw:-${c_ets_bw-}}
-    t_prio=${w_prio_tc:-${c_prio_tc-}}
-    case $TOOL in
-    mlnx) step "$t_any" attempt mlnx_qos -i "$1" -p "$t_prio" -s "$t_tsa" -t "$t_bw" ;;
-    dcb)
-        indexed "$t_prio"
-        t_prio=$REPLY
-        indexed "$t_tsa"
-        t_tsa=$REPLY
-        indexed "$t_bw"
-        # shellcheck disable=SC2086 # lists of validated items
-        step "$t_any" attempt dcb ets set dev "$1" prio-tc $t_prio tc-tsa $t_tsa tc-bw $REPLY
-        ;;
-    *) step "$t_any" unsupported "neither mlnx_qos nor dcb is installed" ;;
-    esac
 }
 
 write_pfc() {
@@ -1102,10 +1250,7 @@ write_port() {
     wants pause && step pause attempt ethtool -A "$1" rx "$W" tx "$W"
     wants mtu && step mtu put "/sys/class/net/$1/mtu" "$W"
     write_ownership "$1"
-    case ${w_trust:-${c_trust-}} in
-    dscp) write_map "$1" ;;
-    esac
-    write_ets "$1"
+    write_tables "$1"
     wants storm_prevention_ms &&
         step storm_prevention_ms attempt ethtool --set-tunable "$1" pfc-prevention-tout "$W"
     write_congestion "$1"
@@ -1113,22 +1258,27 @@ write_port() {
     write_marking
 }
 
-# apply_port IF FILE: compare, write what differs, read again, report.
+# apply_port IF FILE: compare, write what differs, read that again, report. The writes of a transaction (STOP) are read
+# back by who started it, with everything else, while the undo timer runs.
 apply_port() {
     load w "$2" "$1"
-    need
+    # shellcheck disable=SC2086 # validated names
+    need $w_keys
     if ! observe "$1"; then
         printf '%s\n' "failed port.$1 $REASON"
         FAILED=1
         return
     fi
     y_diff=
+    y_changed=
     y_same=0
+    RETRUSTED=
     for y_key in $w_keys; do
         [ "$y_key" = persist ] && continue
         in_phase "$y_key" "$PHASE" || continue
         if wants "$y_key"; then
             y_diff="$y_diff$y_key=${C:-?}$NL"
+            y_changed="$y_changed $y_key"
         else
             y_same=$((y_same + 1))
         fi
@@ -1136,7 +1286,12 @@ apply_port() {
     if [ -n "$y_diff" ]; then
         if [ "$WRITE" = 1 ]; then
             write_port "$1"
-            observe "$1" || FAILED=1
+            if [ -z "$STOP" ]; then
+                forget "$1"
+                # shellcheck disable=SC2086 # validated names
+                [ -n "${w_persist-}" ] || need $y_changed
+                observe "$1" || FAILED=1
+            fi
         fi
         report "$1"
     fi
@@ -1154,10 +1309,12 @@ report() {
         eval "y_new=\${c_$VN-} y_want=\${w_$VN-} y_why=\${why_$VN-}"
         if [ "$WRITE" = 0 ]; then
             printf '%s\n' "differs port.$1.$y_key $y_old $y_want"
+        elif [ -n "$STOP" ] && [ -z "$BROKEN" ]; then
+            printf '%s\n' "wrote port.$1.$y_key $y_old $y_want"
         elif [ "$y_new" = "$y_want" ]; then
             printf '%s\n' "changed port.$1.$y_key $y_old $y_new"
         else
-            printf '%s\n' "failed port.$1.$y_key ${y_why:-reads back as ${y_new:-unknown}, not as $y_want}"
+            printf '%s\n' "failed port.$1.$y_key ${y_why:-is ${y_new:-unknown}, not $y_want}"
             FAILED=1
         fi
     done <<EOF
@@ -1238,6 +1395,8 @@ apply_file() {
     BROKEN=
     WHYS=
     check "$1"
+    # shellcheck disable=SC2086 # validated names
+    cma_open ${2:-$PORTS}
     for IF in ${2:-$PORTS}; do
         if [ -n "$STOP" ] && [ -n "$BROKEN" ]; then
             printf '%s\n' "failed port.$IF not attempted after an earlier failure"
@@ -1245,6 +1404,7 @@ apply_file() {
         fi
         apply_port "$IF" "$1"
     done
+    cma_close
     if [ "$PHASE" = all ] && [ -n "$ENVS" ]; then
         apply_env "$1"
     fi
@@ -1333,11 +1493,15 @@ facts_port() {
 mode_inspect() {
     for IF in "$@"; do
         netdev "$IF" || die "'$IF' is not an interface name"
+    done
+    cma_open "$@"
+    for IF in "$@"; do
         identify "$IF"
         inspect_netdev "$IF"
         [ -n "$RDMA" ] && inspect_rdma "$RDMA"
         inspect_counters
     done
+    cma_close
     inspect_files
 }
 
@@ -1354,8 +1518,8 @@ inspect_netdev() {
     for j_name in cnp_dscp cnp_802p_prio $DCQCN; do
         cc_path "$1" "$j_name" && tell "$REPLY"
     done
-    j_out=$(ethtool --get-tunable "$1" pfc-prevention-tout 2>/dev/null) &&
-        printf 'ethtool --get-tunable %s pfc-prevention-tout: %s\n' "$1" "${j_out##*[!0-9]}"
+    recall storm "$1" ethtool --get-tunable "$1" pfc-prevention-tout &&
+        printf 'ethtool --get-tunable %s pfc-prevention-tout: %s\n' "$1" "${SAID##*[!0-9]}"
 }
 
 inspect_rdma() {
@@ -1437,25 +1601,20 @@ lock() {
 }
 
 alone() {
-    mkdir -p "$ROOT$RUN" || die "cannot write to $RUN"
+    [ -d "$ROOT$RUN" ] || mkdir -p "$ROOT$RUN" || die "cannot write to $RUN"
     lock || die "another rocetune-host.sh is writing"
 }
 
 active() { [ "$(systemctl is-active "$1" 2>/dev/null)" = active ]; }
 
-# undo_running: the undo service has started and not ended.
-undo_running() {
-    case $(systemctl is-active "$UNDO_UNIT.service" 2>/dev/null) in
-    active | activating) return 0 ;;
-    esac
-    return 1
-}
-
-# armed: OWNER and LEFT (seconds) of the undo timer, when one runs.
+# armed: OWNER and LEFT (seconds) of the undo timer, when it waits or its service has started and not ended.
 armed() {
     OWNER=
     LEFT=0
-    active "$UNDO_UNIT.timer" || undo_running || return 1
+    case $(systemctl is-active "$UNDO_UNIT.timer" "$UNDO_UNIT.service" 2>/dev/null) in
+    active* | *"$NL"active | *"$NL"activating) ;;
+    *) return 1 ;;
+    esac
     OWNER=unknown
     if slurp "$RUN/armed"; then
         OWNER=${REPLY%% *}
@@ -1505,7 +1664,7 @@ mode_commit() {
     if armed; then
         die "an undo timer of $OWNER runs and fires in $LEFT s"
     fi
-    systemctl reset-failed "$UNDO_UNIT.service" >/dev/null 2>&1
+    systemctl reset-failed "$UNDO_UNIT.service" rocetune-apply.service >/dev/null 2>&1
     put "$RUN/armed" "$1 $(($(date +%s) + $2))" || die "$REASON"
     if ! attempt systemd-run "--on-active=${2}s" --timer-property=AccuracySec=1s --collect "--unit=$UNDO_UNIT" \
         /bin/sh "$ROOT$TX/rocetune-host.sh" undo "$1"; then
@@ -1514,7 +1673,6 @@ mode_commit() {
     fi
     put "$TX/started" 1
     # A PFC change may cut this very session, so the apply must not depend on it.
-    systemctl reset-failed rocetune-apply.service >/dev/null 2>&1
     if ! attempt systemd-run --collect --unit=rocetune-apply /bin/sh "$ROOT$TX/rocetune-host.sh" run "$1"; then
         setsid /bin/sh "$ROOT$TX/rocetune-host.sh" run "$1" </dev/null >/dev/null 2>&1 &
     fi

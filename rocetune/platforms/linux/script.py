@@ -17,6 +17,10 @@ BOOT_FILES = ("rocetune-qos@.service", "rocetune-rdma@.service", "90-rocetune.ru
 # Rights are probed with the very command that does the work.
 ROOT_SHELL = 'if [ "$(id -u)" = 0 ]; then exec sh -s; else exec sudo -n sh -s; fi'
 _MODE = re.compile(r"rocetune-host [a-z]+( [A-Za-z0-9_.-]+)*", re.ASCII)
+_TOOLS = (
+    (re.compile(r"mlnx_qos -i [A-Za-z0-9][A-Za-z0-9_-]*", re.ASCII), "qos"),
+    (re.compile(r"ethtool -a [A-Za-z0-9][A-Za-z0-9_-]*", re.ASCII), "pause"),
+)
 _END = "ROCETUNE-END-OF-FILE"
 
 
@@ -41,16 +45,30 @@ def call(*arguments: str) -> bytes:
 
 
 def collect(commands: Sequence[str], mark: str) -> bytes:
-    """Every command with its own begin and end line; ``mark`` is unguessable, so no output can imitate them."""
-    lines = []
+    """Every command with its own begin and end line; ``mark`` is unguessable, so no output can imitate them.
+
+    What a mode of the script and a command of its own both ask a tool is asked once, first of all.
+    """
+    modes = {words[1]: words[2:] for words in (item.split() for item in commands if item.startswith(PREFIX))}
+    shared = {command: kind for command in commands if (kind := _recalled(command))} if "read" in modes else {}
+    lines = [f"recall {kind} {command.split()[2]} {command}" for command, kind in shared.items()]
+    if "read" in modes and "inspect" in modes:
+        lines.append(" ".join(("share", *modes["read"])))
     for index, command in enumerate(commands):
         if command.startswith(PREFIX):
             if not _MODE.fullmatch(command):
                 raise ValueError(f"{command!r} is not a call of the host script")
             command = f"main {command.removeprefix(PREFIX)}"
+        elif command in shared:
+            command = f"retell {shared[command]} {command.split()[2]} {command}"
         lines += [f"printf '%s\\n' '{mark} begin {index}'", f"( {command} ) 2>&1"]
         lines.append(f"printf '\\n%s %s\\n' '{mark} end {index}' \"$?\"")
-    return drive(lines)
+    return drive([*lines, "cma_close"])
+
+
+def _recalled(command: str) -> str | None:
+    """The kind under which the script keeps the answer of a reading tool."""
+    return next((kind for pattern, kind in _TOOLS if pattern.fullmatch(command)), None)
 
 
 def split(output: str, count: int, mark: str) -> list[tuple[int, str] | None]:
