@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rocetune.model.change import Change
+from rocetune.model.change import Change, Key
 from rocetune.model.plan import DevicePlan, PortPlan
 from rocetune.model.qos import leaf
 from rocetune.model.units import bytes_to_us, show_bytes, show_speed
 
 _NUMBER = re.compile(r"(?<![\w.])[0-9]+(?:\.[0-9]+)?(?![\w.])")
 _SCALES = (1, 1000, 1024)  # a native number times this is bytes
+_ACRONYMS = {word.lower(): word for word in ("DSCP", "ECN", "MTU", "PFC", "PG", "QoS", "TC", "WRED")}
 _SIZES = ("kmin_bytes", "kmax_bytes", "headroom_bytes", "xoff_bytes", "xon_bytes")
 
 WORDS = {
@@ -123,11 +124,20 @@ def meaning(change: Change, plan: DevicePlan | None) -> Meaning:
     planned = _planned(port, path, last)
     return Meaning(
         class_name=_class_name(path, port) or str(inputs.get("class", "")),
-        quantity=WORDS.get(last, last.replace("_", " ")),
+        quantity=_quantity(last, change.key),
         old=_amount(change.old, change.new, planned, speed),
         new=_amount(change.new, change.new, planned, speed),
         speed_mbps=speed,
     )
+
+
+def _quantity(last: str, key: Key) -> str:
+    """What a leaf of the plan is called; where no leaf is known, the words of the native key itself."""
+    if last:
+        return WORDS.get(last) or (last if last.isupper() else last.replace("_", " "))
+    ends = dict.fromkeys(part for part in (key[0], key[-1]) if re.search("[A-Za-z]", part) and "ROCETUNE" not in part)
+    words = " ".join(ends).replace("_", " ").replace("-", " ").lower().split()
+    return " ".join(_ACRONYMS.get(word, word) for word in dict.fromkeys(words))
 
 
 def speed_words(speed_mbps: int | None) -> str:

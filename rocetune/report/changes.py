@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from rocetune.model.change import Change, Impact, Phase
+from rocetune.model.change import Change, Impact, Key, Phase
 from rocetune.model.outcome import DeviceDiff, DiffReport
 from rocetune.model.plan import DevicePlan
 from rocetune.report.amounts import Meaning, meaning
@@ -89,14 +89,23 @@ def groups(report: DiffReport) -> tuple[Group, ...]:
     return tuple(sorted(result, key=lambda group: natural(group.devices[0])))
 
 
-def sections(changes: Iterable[Change], plan: DevicePlan | None) -> tuple[Section, ...]:
-    """Changes by phase, then by the ports they share; the order of keys is kept."""
+def settings_in(keys: Iterable[Key]) -> int:
+    """How many settings these keys are: a map of code points or priorities is one, however many entries it has."""
+    return len({key[:-1] if key[-1].isdigit() else key for key in keys})
+
+
+def sections(changes: Iterable[Change], plan: DevicePlan | None, *, joined: bool = True) -> tuple[Section, ...]:
+    """Changes by phase, then by the ports they share; the order of keys is kept.
+
+    ``joined``: rows that differ in the number at the key's end alone become one.
+    """
     finder = _PortFinder(plan)
     merged: dict[object, list[tuple[Change, str]]] = {}
     for change in changes:
         port, key = finder(change)
         path = change.origin[1:] if change.origin else ()
-        what = (key, change.op, change.old, change.new, path, meaning(change, plan))
+        about = replace(meaning(change, plan), speed_mbps=None)
+        what = (key, change.op, change.old, change.new, path, about)
         merged.setdefault((*what, change.phase, change.impact, change.note, change.touches), []).append((change, port))
     by_place: dict[tuple[Phase, tuple[str, ...], tuple[str, ...]], list[Line]] = {}
     for same in merged.values():
@@ -104,7 +113,10 @@ def sections(changes: Iterable[Change], plan: DevicePlan | None) -> tuple[Sectio
         ports = tuple(sorted({port for _, port in same if port}, key=natural))
         line = Line(first, meaning(first, plan), finder(first)[1] if len(ports) > 1 else first.key, ports)
         by_place.setdefault((first.phase, ports, first.touches), []).append(line)
-    found = [Section(phase, ports, touches, _joined(lines)) for (phase, ports, touches), lines in by_place.items()]
+    found = [
+        Section(phase, ports, touches, _joined(lines) if joined else tuple(lines))
+        for (phase, ports, touches), lines in by_place.items()
+    ]
     return tuple(sorted(found, key=lambda item: (item.phase, bool(item.ports))))
 
 
