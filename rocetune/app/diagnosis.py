@@ -58,7 +58,10 @@ def doctor(
 
 
 def judge(ws: Workspace, plan: Plan, bundle: Bundle, names: tuple[str, ...]) -> DoctorReport:
-    """The doctor's verdict on what a bundle says about these devices."""
+    """The doctor's verdict on what a bundle says about these devices.
+
+    Cables that lead to other devices of the plan are judged by this end alone; what needs the other end is skipped.
+    """
     records = {name: bundle.devices[name] for name in names if name in bundle.devices}
     facts = {name: _facts(record) for name, record in records.items()}
     plan = replan(ws, plan, facts)
@@ -68,7 +71,8 @@ def judge(ws: Workspace, plan: Plan, bundle: Bundle, names: tuple[str, ...]) -> 
     }
     states = {name: state_of(name, record, facts[name]) for name, record in records.items()}
     drift = {name: found for name, record in records.items() if (found := _drift(record, fits[name])) is not None}
-    case = Case({name: item.plan for name, item in fits.items()}, states, drift)
+    everyone = {**plan.devices, **{name: item.plan for name, item in fits.items()}}
+    case = Case(everyone, states, drift, outside=frozenset(plan.devices) - frozenset(names))
     result = diagnose(case, remedy_of(fits))
     missing = tuple(name for name in names if name not in bundle.devices)
     return dataclasses.replace(

@@ -133,12 +133,14 @@ class Case:
 
     ``plan`` holds the fitted plans, also of devices that were not read: they tell who the peers are.
     ``drift`` None: running configurations were not compared. ``phase`` set: during a push, after this phase.
+    ``outside`` names devices that nobody asked about: what needs their word is skipped, not unknown.
     """
 
     plan: Mapping[str, DevicePlan]
     states: Mapping[str, State]
     drift: Mapping[str, Comparison] | None = None
     phase: Phase | None = None
+    outside: frozenset[str] = frozenset()
 
     @cached_property
     def _by_device(self) -> Mapping[str, tuple[Place, ...]]:
@@ -172,6 +174,11 @@ class Case:
         """The port at the other end of the cable, None when it is unknown or was not read."""
         peer = place.item.port.peer
         return None if peer is None else self._by_key.get(peer)
+
+    def beyond(self, place: Place) -> bool:
+        """True when the other end of the cable was left out on purpose."""
+        peer = place.item.port.peer
+        return peer is not None and peer[0] in self.outside and peer[0] not in self.states
 
     def peer_gap(self, place: Place) -> str:
         """Why :meth:`peer` has no answer."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from rocetune.doctor.case import Case, PortKey
 from rocetune.doctor.catalogue import Correlation, Relation, correlations, entries
 from rocetune.doctor.verdicts import Result
+from rocetune.model.change import Change
 from rocetune.model.finding import Finding
 from rocetune.model.qos import Path
 
@@ -157,7 +158,7 @@ def _explain(judged: Sequence[Judged], parents: _Parents) -> None:
     for number, item in enumerate(judged):
         finding, root = item.finding, judged[parents.root(number)]
         if _names_a_setting(root) and finding.device == root.finding.device and finding.id not in _GENERAL:
-            topics.setdefault((finding.device, _topic(finding.path[1:])), number)
+            topics.setdefault((finding.device, topic(finding.path[1:])), number)
             if not root.result.follows:
                 settings.setdefault(finding.device, number)
     for number, item in enumerate(judged):
@@ -167,7 +168,7 @@ def _explain(judged: Sequence[Judged], parents: _Parents) -> None:
         if finding.verdict != "fail" or finding.id not in _GENERAL:
             continue
         paths = item.result.origins if finding.id == "DRF-001" else (finding.path,)
-        roots = [topics.get((finding.device, _topic(path[1:]))) for path in paths if len(path) > 1]
+        roots = [topics.get((finding.device, topic(path[1:]))) for path in paths if len(path) > 1]
         if roots and roots[0] is not None and None not in roots and len(roots) == len(paths):
             parents.put(number, roots[0])
 
@@ -194,11 +195,18 @@ def _names_a_setting(item: Judged) -> bool:
     return finding.verdict == "fail" and finding.id not in _GENERAL and entries()[finding.id].kind == "setting"
 
 
-def _topic(path: Path) -> Path:
+def origin(change: Change) -> Path:
+    """The plan leaf of a change; what a server restores at boot is no leaf of the plan, and has its setting's name."""
+    return ("", "persistence") if change.key[-1:] == ("persist",) else change.origin
+
+
+def topic(path: Path) -> Path:
     """The leaf that a path is about, whatever its spelling: the map of DSCPs is one topic for all priorities."""
     words = [part for part in path if isinstance(part, str)]
     if not words:
         return ()
+    if words[0] == "environment":  # NCCL_IB_TC is planned so, and read as nccl_ib_tc
+        return (words[-1].lower(),)
     name = _ALIAS.get(words[-1], words[-1])
     numbers = [part for part in path if isinstance(part, int)]
     return (name,) if name in _OF_PORT else (*numbers, name)

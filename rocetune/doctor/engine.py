@@ -9,9 +9,9 @@ from difflib import get_close_matches
 from rocetune.doctor import checks as _checks
 from rocetune.doctor.case import Case
 from rocetune.doctor.catalogue import Entry, entries
-from rocetune.doctor.correlation import Judged, flatten, fold
+from rocetune.doctor.correlation import Judged, flatten, fold, origin, topic
 from rocetune.doctor.verdicts import Result, registered
-from rocetune.model.finding import Finding, Severity, Verdict
+from rocetune.model.finding import OURS, Finding, Severity, Verdict
 from rocetune.model.outcome import DoctorReport
 from rocetune.model.qos import Path
 from rocetune.model.state import Evidence
@@ -32,13 +32,15 @@ def diagnose(case: Case, remedy: Remedy, ids: Collection[str] | None = None) -> 
     ``seconds`` and ``unreachable`` of the report are the caller's to fill in.
     """
     judged: list[Judged] = []
-    passed = 0
+    passed = skipped = 0
     for entry in _selected(ids):
         for result in registered()[entry.id](case):
             if not _applies(case, entry, result):
                 continue
             if result.verdict == "pass":
                 passed += 1
+            elif result.verdict == "unknown" and result.outside:
+                skipped += 1
             else:
                 judged.append(Judged(_finding(case, entry, result, remedy), result))
     read = [plan.device.name for plan, _, _ in case.devices()]
@@ -47,6 +49,7 @@ def diagnose(case: Case, remedy: Remedy, ids: Collection[str] | None = None) -> 
         passed=passed,
         devices=len(read),
         one_sample=any(len(case.states[name].samples) < 2 for name in read),
+        skipped=skipped,
     )
 
 
@@ -99,17 +102,18 @@ def _finding(case: Case, entry: Entry, result: Result, remedy: Remedy) -> Findin
         severity=result.severity or entry.severity,
         verdict=result.verdict,
         device=result.device,
-        title=entry.title,
+        title=result.title or entry.title,
         port=result.port,
         priority=result.priority,
         expected=result.expected,
         observed=result.observed,
         evidence=result.evidence or _evidence(case, result),
         fix=_fix(entry, result, remedy) if failed else (),
-        reason=entry.why if failed else result.reason,
+        reason=(result.why or entry.why) if failed else result.reason,
         peer=result.peer,
         path=result.path,
         want=result.want,
+        apply=failed and _pushable(case, entry, result),
     )
 
 
@@ -124,7 +128,29 @@ def _evidence(case: Case, result: Result) -> Evidence | None:
     return None
 
 
+def _pushable(case: Case, entry: Entry, result: Result) -> bool:
+    """True when the comparison with the plan found this very leaf, so that a push writes it."""
+    drift = (case.drift or {}).get(result.device)
+    if entry.kind != "setting" or drift is None:
+        return False
+    paths = [path for device, path, _ in result.also if device == result.device]
+    wanted = {(path[0], topic(path[1:])) for path in (result.path, *paths) if len(path) > 1}
+    found = {(path[0], topic(path[1:])) for path in map(origin, drift.changes) if len(path) > 1}
+    return any((port, about) in found or ("", about) in found for port, about in wanted)
+
+
 def _fix(entry: Entry, result: Result, remedy: Remedy) -> tuple[str, ...]:
+    return tuple(_limited(line, result.device) for line in _lines(entry, result, remedy))
+
+
+def _limited(line: str, device: str) -> str:
+    """A command of ours is about this device, never about all that the site holds."""
+    if not line.startswith(OURS) or line.startswith(f"{OURS}--limit "):
+        return line
+    return f"{OURS}--limit {device} {line.removeprefix(OURS)}"
+
+
+def _lines(entry: Entry, result: Result, remedy: Remedy) -> tuple[str, ...]:
     if result.fix:
         return result.fix
     elsewhere: list[str] = []
@@ -135,9 +161,11 @@ def _fix(entry: Entry, result: Result, remedy: Remedy) -> tuple[str, ...]:
             elsewhere += [f"on {device}:", *lines] if lines else []
         elif not own:
             own = remedy(device, path, want)
-    if elsewhere and own:
-        return (*elsewhere, f"on {result.device}:", *own)
-    return (*elsewhere, *own) or (result.advice or entry.fix,)
+    words = result.advice or entry.fix
+    if elsewhere:
+        # A comment can be typed with the commands around it; without it half of the remedy would be missing.
+        return (*elsewhere, f"on {result.device}:", *(own or (f"# {words}",)))
+    return own or (words,)
 
 
 def _key(finding: Finding) -> tuple[str, str, str | None, int | None]:

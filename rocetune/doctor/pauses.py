@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rocetune.doctor.case import Place
@@ -51,7 +52,15 @@ class Pause:
 
 def pause(sender: Place, receiver: Place | None, priority: int) -> Pause:
     """``sender``'s transmitted and ``receiver``'s received pauses of one priority: the end that counts more."""
-    ends = [(sender, "tx"), *([(receiver, "rx")] if receiver is not None else [])]
+    return _counted([(sender, "tx"), *([(receiver, "rx")] if receiver is not None else [])], priority)
+
+
+def received(receiver: Place, sender: Place | None, priority: int) -> Pause:
+    """The same, where the sender need not have been read."""
+    return _counted([*([(sender, "tx")] if sender is not None else []), (receiver, "rx")], priority)
+
+
+def _counted(ends: Sequence[tuple[Place, str]], priority: int) -> Pause:
     duty: float | None = None
     frames: float | None = None
     transitions: int | None = None

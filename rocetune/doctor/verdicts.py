@@ -22,6 +22,8 @@ class Result:
     another device they are shown first, of the same one only when the first remedy is empty. ``spans`` are the
     ports that a storm reaches, ``origins`` the plan leaves that a drift concerns; ``follows`` goes away when the
     settings that fail on this device are right; ``covers`` cures all of them when every port fails (for folding).
+    ``outside``: an unknown one lacks only the word of a device outside the scope, and is skipped. ``title`` and
+    ``why`` replace the catalogue's.
     """
 
     verdict: Verdict
@@ -43,6 +45,9 @@ class Result:
     origins: tuple[Path, ...] = ()
     follows: bool = False
     covers: bool = False
+    outside: bool = False
+    title: str = ""
+    why: str = ""
 
 
 Check = Callable[[Case], Iterable[Result]]

@@ -10,6 +10,7 @@ from rocetune.model.state import Evidence
 
 Severity = Literal["critical", "error", "warning", "info"]
 Verdict = Literal["pass", "fail", "unknown"]
+OURS = "rocetune "  # how a line of a fix begins that is a command of ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,9 @@ class Finding:
 
     ``path`` (native port first) and ``want`` let the platform write the exact fix into ``fix``.
     ``peer`` names the other end for link checks. ``consequences`` are the findings that this root cause
-    explains; they are shown under it, and ``folded`` is their number.
+    explains; they are shown under it, and ``folded`` is their number. ``apply``: pushing the plan mends it, too.
+
+    A line of ``fix`` that begins with :data:`OURS` is a command of ours: writers put the reader's own options there.
     """
 
     id: str
@@ -38,3 +41,4 @@ class Finding:
     want: object = None
     folded: int = 0
     consequences: tuple[Finding, ...] = ()
+    apply: bool = False

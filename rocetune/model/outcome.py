@@ -58,6 +58,7 @@ class DoctorReport:
     unreachable: tuple[str, ...] = ()
     seconds: float = 0.0
     one_sample: bool = False  # counters could not be judged by rate
+    skipped: int = 0  # checks of links whose other end is outside the chosen scope: not judged, not unknown
 
     @property
     def verdict(self) -> Literal["healthy", "unhealthy", "unknown"]:

@@ -7,6 +7,7 @@ critical, as the verdict does. Passed checks are a property of the suite: their 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from xml.etree import ElementTree as Xml
 
 from rocetune.model.finding import Finding
@@ -15,9 +16,12 @@ from rocetune.model.outcome import DoctorReport
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # not allowed in XML 1.0
 
 
-def junit(report: DoctorReport) -> str:
-    """The document, with its declaration."""
-    cases = [_case(item) for item in report.findings] + [_unreached(name) for name in report.unreachable]
+Fix = Callable[[Finding], Sequence[str]]
+
+
+def junit(report: DoctorReport, fix: Fix = lambda item: item.fix) -> str:
+    """The document, with its declaration. ``fix`` says what a person types."""
+    cases = [_case(item, fix) for item in report.findings] + [_unreached(name) for name in report.unreachable]
     if not cases:
         cases = [Xml.Element("testcase", classname="doctor", name=f"{report.passed} checks passed")]
     suite = Xml.Element(
@@ -30,7 +34,8 @@ def junit(report: DoctorReport) -> str:
         time=f"{report.seconds:.3f}",
     )
     properties = Xml.SubElement(suite, "properties")
-    for name, value in (("verdict", report.verdict), ("passed", report.passed), ("devices", report.devices)):
+    counts = {"verdict": report.verdict, "passed": report.passed, "skipped": report.skipped, "devices": report.devices}
+    for name, value in counts.items():
         Xml.SubElement(properties, "property", name=name, value=str(value))
     suite.extend(cases)
     root = Xml.Element("testsuites")
@@ -39,7 +44,7 @@ def junit(report: DoctorReport) -> str:
     return Xml.tostring(root, encoding="unicode", xml_declaration=True)
 
 
-def _case(item: Finding) -> Xml.Element:
+def _case(item: Finding, fix: Fix) -> Xml.Element:
     place = ":".join([item.device, *([item.port] if item.port else [])])
     priority = "" if item.priority is None else f" priority {item.priority}"
     case = Xml.Element("testcase", classname=_clean(place), name=_clean(f"{item.id} {item.title}{priority}"))
@@ -51,15 +56,15 @@ def _case(item: Finding) -> Xml.Element:
     result = Xml.SubElement(case, kind, message=_clean(message))
     if kind != "skipped":
         result.set("type", item.severity)
-    result.text = _clean("\n".join(_details(item)))
+    result.text = _clean("\n".join(_details(item, fix)))
     return case
 
 
-def _details(item: Finding) -> list[str]:
+def _details(item: Finding, fix: Fix) -> list[str]:
     lines = [item.reason] if item.reason else []
     if item.evidence is not None:
         lines.append(f"evidence: {item.evidence.command}: {item.evidence.line}")
-    lines += [f"fix: {line}" for line in item.fix]
+    lines += [f"fix: {line}" for line in fix(item)]
     lines += [f"explains: {other.id} {other.device} {other.port or ''}".rstrip() for other in item.consequences]
     return lines
 

@@ -116,6 +116,7 @@ class Rack:
     states: dict[str, State] = field(default_factory=dict)
     drift: dict[str, Comparison] | None = None
     phase: Phase | None = None
+    outside: frozenset[str] = frozenset()
 
     def seen(self, device: str, port: str, path: Path, value: Any) -> Rack:
         """Set one observed leaf; None makes it unknown."""
@@ -188,7 +189,7 @@ class Rack:
 
     @property
     def case(self) -> Case:
-        return Case(self.plan, self.states, self.drift, self.phase)
+        return Case(self.plan, self.states, self.drift, self.phase, self.outside)
 
     def judge(self, *ids: str) -> DoctorReport:
         """Diagnose with a remedy that shows what it was asked."""

@@ -213,6 +213,20 @@ class TestOtherEvidence:
         silent = rack().setting("leaf2", "headroom_rejected", None)
         assert silent.judge("BUF-006").findings == () and silent.judge("BUF-006").passed == 1
 
+    def test_headroom_that_the_switch_computes_was_not_refused_where_it_runs(self) -> None:
+        """The dynamic buffer model: the plan has no number, the switch shows the one it computed."""
+        dynamic = rack().setting("leaf2", "headroom_rejected", None)
+        for port in ("Ethernet0", "Ethernet8", "Ethernet248"):
+            dynamic.planned("leaf2", port, ("priorities", 3, "headroom_bytes"), None)
+        assert dynamic.judge("BUF-006").findings == () and dynamic.judge("BUF-006").passed == 1
+        dynamic.seen("leaf2", "Ethernet8", ("priorities", 3, "headroom_bytes"), None)
+        assert "show buffer information" in dynamic.finding("BUF-006").reason
+
+    def test_what_was_not_read_is_named(self) -> None:
+        deaf = rack()
+        deaf.states["gpu01"] = replace(deaf.states["gpu01"], problems=("mlnx_qos: command not found",))
+        assert deaf.finding("FW-007").reason.startswith("mlnx_qos: command not found;")
+
     def test_queues_that_the_watchdog_does_not_list_had_no_event(self) -> None:
         """SONiC prints only queues with events; the list of stormed queues says that it was asked."""
         sonic = rack().setting("leaf2", "stormed", "")

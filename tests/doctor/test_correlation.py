@@ -169,6 +169,28 @@ def test_stale_boot_settings_follow_a_wrong_hand() -> None:
     assert roots(rack) == {"CNP-001 gpu01 rail0": ["FW-004 gpu01", "SYM-001 gpu01 rail0"]}
 
 
+def test_drift_of_a_server_is_explained_by_what_a_hand_changed() -> None:
+    """The changed value and the boot settings that no longer agree with it: one cause."""
+    rack = healthy().setting("gpu01", "persistence", "stale").seen("gpu01", "rail0", ("host", "cnp_dscp"), 4)
+    stale = Change(("port", "ens11np0", "persist"), "change", "stale", "boot", Phase.SERVER, Impact.NONE)
+    drift = _drift(("ens11np0", "host", "cnp_dscp"))
+    rack.drift = {"gpu01": Comparison((*drift.changes, stale))}
+    assert roots(rack) == {"CNP-001 gpu01 rail0": ["DRF-001 gpu01", "FW-004 gpu01", "SYM-001 gpu01 rail0"]}
+
+
+def test_drift_of_the_environment_is_explained_by_the_variable() -> None:
+    rack = healthy().setting("gpu01", "nccl_ib_tc", "0")
+    rack.drift = {"gpu01": _drift(("", "environment", "NCCL_IB_TC"))}
+    assert "DRF-001 gpu01" in roots(rack)["APP-003 gpu01"]
+
+
+def test_stale_is_not_called_a_reboot() -> None:
+    stale = healthy().setting("gpu01", "persistence", "stale").finding("FW-004")
+    absent = healthy().setting("gpu01", "persistence", "absent").finding("FW-004")
+    assert "would restore other settings" in stale.title and "after the last apply" in stale.reason
+    assert "nothing restores" in absent.title and stale.reason != absent.reason
+
+
 def test_a_server_that_lost_everything_is_one_finding() -> None:
     rack = healthy().setting("gpu01", "persistence", "absent").seen("gpu01", "rail0", ("trust",), "pcp")
     assert "MAP-001 gpu01 rail0" in roots(rack)  # one wrong port is named by itself

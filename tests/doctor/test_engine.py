@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from rocetune.doctor.catalogue import entries
 from rocetune.doctor.engine import diagnose, worse
-from rocetune.model.change import Phase
+from rocetune.model.change import Change, Comparison, Impact, Phase
 from rocetune.model.outcome import DoctorReport
 from tests.doctor.rack import Rack, empty, healthy
 
@@ -44,7 +45,7 @@ def test_remedy_gets_native_port_leaf_and_wanted_value() -> None:
 def test_catalogue_words_where_no_platform_knows_a_command() -> None:
     rack = healthy().seen("gpu01", "rail0", ("host", "cnp_dscp"), 4)
     report = diagnose(rack.case, lambda device, path, want: (), ["CNP-001"])
-    assert report.findings[0].fix == ("set the NIC's CNP DSCP",)
+    assert report.findings[0].fix == ("Set the NIC's CNP DSCP.",)
 
 
 def test_second_spelling_of_a_leaf_is_tried() -> None:
@@ -75,7 +76,95 @@ def test_isolating_command_names_the_switch_port_first() -> None:
 def test_isolation_in_words() -> None:
     rack = healthy().counter("gpu01", "rail0", "pfc_tx_us.3", 1_900_000)
     fix = diagnose(rack.case, lambda device, path, want: (), ["STM-010"]).findings[0].fix
-    assert fix == ("take leaf1 Ethernet1/1 out of service, drain gpu01, then reset or replace its NIC rail0",)
+    assert len(fix) == 1
+    assert fix[0].startswith("With leaf1 Ethernet1/1 out of service, drain gpu01, then reset its NIC rail0")
+
+
+def test_the_sender_of_a_storm_is_relieved_in_words_beside_the_commands_of_the_switch() -> None:
+    rack = healthy().counter("gpu01", "rail0", "pfc_tx_us.3", 1_900_000)
+    fix = (
+        diagnose(rack.case, lambda device, path, want: ("shutdown",) if device == "leaf1" else (), ["STM-010"])
+        .findings[0]
+        .fix
+    )
+    assert fix[:3] == ("on leaf1:", "shutdown", "on gpu01:")
+    assert fix[3].startswith("# ") and "drain gpu01, then reset its NIC rail0" in fix[3]
+
+
+def test_our_own_commands_are_about_the_device_of_the_finding() -> None:
+    rack = healthy().setting("gpu01", "persistence", "absent")
+    finding = diagnose(rack.case, lambda device, path, want: ("rocetune apply",), ["FW-004"]).findings[0]
+    assert finding.fix == ("rocetune --limit gpu01 apply",)
+    assert all(not line.startswith("rocetune ") or " --limit " in line for line in rack.judge().findings[0].fix)
+
+
+@pytest.mark.parametrize("identity", sorted(entries()))
+def test_words_of_the_catalogue_are_sentences_or_commands(identity: str) -> None:
+    fix = entries()[identity].fix
+    assert fix.endswith(".") or fix.startswith(("rocetune ", "sudo "))
+
+
+def test_a_push_is_offered_where_the_comparison_found_the_leaf() -> None:
+    rack = healthy().seen("leaf1", "Ethernet1/1", ("trust",), "none").setting("gpu01", "lldpad", "running")
+    assert not any(item.apply for item in rack.judge().findings)  # not compared
+    change = Change(("k",), "change", "a", "b", Phase.BUFFERS, Impact.NONE, origin=("Ethernet1/1", "trust"))
+    rack.drift = {"leaf1": Comparison((change,)), "gpu01": Comparison()}
+    assert {(item.id, item.apply) for item in rack.judge("MAP-002", "DCBX-001").findings} == {
+        ("MAP-002", True),
+        ("DCBX-001", False),
+    }
+    other = replace(change, origin=("Ethernet2/1", "trust"))
+    rack.drift = {"leaf1": Comparison((other,))}
+    assert not rack.finding("MAP-002").apply
+
+
+class TestScope:
+    """What lies outside the chosen scope is skipped; what should have been read stays unknown."""
+
+    def limited(self, *outside: str) -> Rack:
+        rack = healthy()
+        for name in outside:
+            del rack.states[name]
+        rack.outside = frozenset(outside)
+        return rack
+
+    def test_links_that_lead_outside_are_skipped(self) -> None:
+        report = self.limited("gpu01", "gpu02", "leaf2").judge()
+        assert report.findings == () and report.verdict == "healthy"
+        assert report.skipped == 6  # PFC-003 and MTU-002 of three cables
+
+    def test_a_server_alone(self) -> None:
+        report = self.limited("leaf1", "leaf2", "gpu02").judge()
+        assert report.verdict == "healthy" and report.skipped == 4
+
+    def test_a_device_of_the_scope_that_was_not_read_stays_unknown(self) -> None:
+        rack = self.limited("gpu02")
+        del rack.states["gpu01"]
+        report = rack.judge("PFC-003")
+        assert report.verdict == "unknown" and report.skipped == 2
+        assert {item.reason for item in report.findings} == {
+            "the other end, gpu01 rail0, was not read",
+            "the other end, gpu01 rail1, was not read",
+        }
+
+    def test_a_storm_from_outside_is_not_called_healthy(self) -> None:
+        rack = self.limited("gpu01", "gpu02", "leaf2")
+        rack.counter("leaf1", "Ethernet1/1", "pfc_rx.3", 40_000).counter(
+            "leaf1", "Ethernet1/1", "pfc_rx_us.3", 1_900_000
+        )
+        found = rack.judge("STM-010")
+        assert found.verdict == "unknown" and "the root may lie behind it" in found.findings[0].reason
+
+    def test_marks_that_only_the_server_counts(self) -> None:
+        rack = self.limited("gpu01").counter("leaf1", "Ethernet1/1", "ecn_marked.3", None)
+        report = rack.judge("CTR-003")
+        assert report.findings == () and report.skipped == 1
+
+    def test_a_name_that_only_the_other_device_could_confirm(self) -> None:
+        rack = self.limited("gpu01").neighbor("leaf1", "Ethernet1/1", ("worker-17.example", "ens11np0"))
+        assert rack.judge("DCBX-008").findings == () and rack.judge("DCBX-008").skipped == 1
+        rack.neighbor("leaf1", "Ethernet1/1", ("gpu02", "ens11np0"))  # another device of ours: the cable is wrong
+        assert rack.finding("DCBX-008").verdict == "fail"
 
 
 def test_unknown_check_id() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from xml.etree import ElementTree as Xml
 
 import pytest
@@ -100,17 +102,56 @@ class TestText:
         )  # fmt: skip
         text = findings_text(DoctorReport(many, 0, 1))
         assert text.count("MAP-002") == 1 and "leaf1 Ethernet1/1-Ethernet16/1" in text
-        assert "on leaf1 Ethernet1/1:" in text and "13 more places: -v" in text
+        assert "on leaf1 Ethernet1/1:" in text and "(13 more places, leaf1 Ethernet4/1-Ethernet16/1: -v" in text
         assert "on leaf1 Ethernet16/1:" in findings_text(DoctorReport(many, 0, 1), verbose=True)
 
     def test_one_fix_for_all_is_said_once(self) -> None:
         many = tuple(Finding("DRF-001", "error", "fail", f"leaf{n}", "t", fix=("rocetune diff",)) for n in range(4))
-        assert findings_text(DoctorReport(many, 0, 4)).count("rocetune diff") == 1
+        assert findings_text(DoctorReport(many, 0, 4)).count("rocetune --limit leaf0,leaf1,leaf2,leaf3 diff") == 2
+
+    def test_our_own_command_of_many_devices_is_one_line_with_the_readers_options(self) -> None:
+        many = tuple(
+            Finding("FW-004", "error", "fail", f"gpu{n}", "t", fix=(f"rocetune --limit gpu{n} apply",))
+            for n in range(1, 9)
+        )
+        text = findings_text(DoctorReport(many, 0, 8), again=lambda words: f"rocetune --site s --lab {words}")
+        lines = [line.split(None, 1)[1] for line in text.splitlines() if line.startswith("  fix")]
+        assert lines == ["rocetune --site s --lab --limit gpu1,gpu2,gpu3,gpu4,gpu5,gpu6,gpu7,gpu8 apply"]
+
+    def test_a_long_fix_is_offered_as_one_push_first(self) -> None:
+        long = replace(ROOT, fix=("mlnx_qos " + "--dscp2prio set,26,3 " * 30,), apply=True)
+        text = findings_text(DoctorReport((long,), 0, 1), again=lambda words: f"rocetune --lab {words}")
+        assert "fix       rocetune --lab --limit leaf1 apply\n" in text and "or by hand:" in text
+        short = replace(ROOT, apply=True)
+        assert "or by hand" not in findings_text(DoctorReport((short,), 0, 1))
+        no_push = replace(long, apply=False)  # a push would not write it
+        assert "or by hand" not in findings_text(DoctorReport((no_push,), 0, 1))
+
+    def test_sentences_are_said_once_without_places(self) -> None:
+        many = tuple(
+            Finding("CTR-008", "error", "fail", f"gpu{n}", "t", "rail0", fix=("Find the loss.",)) for n in range(3)
+        )
+        text = findings_text(DoctorReport(many, 0, 3))
+        assert "  fix       Find the loss.\n" in text and text.count("Find the loss.") == 1
+
+    def test_different_reasons_are_all_named(self) -> None:
+        blind = tuple(
+            Finding("FW-007", "info", "unknown", device, "something could not be read", reason=reason)
+            for device, reason in (("leaf1", "show x: denied"), ("leaf2", "show x: denied"), ("gpu01", "no mlnx_qos"))
+        )
+        text = findings_text(DoctorReport(blind, 0, 3))
+        assert "leaf1-leaf2: show x: denied" in text and "gpu01: no mlnx_qos" in text
+
+    def test_skipped_links_are_said_once_and_the_verdict_stays(self) -> None:
+        text = findings_text(replace(HEALTHY, skipped=12))
+        assert text.count("12 link checks skipped: the other end is outside --limit") == 1
+        assert text.splitlines()[-1].startswith("healthy: nothing fails;")
 
     def test_summary_is_last_and_the_next_command_before_it(self) -> None:
         lines = findings_text(SICK).splitlines()
         assert lines[-1] == (
-            "unhealthy: 1 critical, 1 warning; 32 could not be judged; 800 passed on 6 devices in 4.2 s."
+            "unhealthy: 2 findings (1 critical, 1 warning) on 2 ports of 2 devices; "
+            "1 check could not be judged on 32 ports of 4 devices; 800 passed on 6 devices in 4.2 s."
         )
         assert lines[-2] == "Next: rocetune --limit leaf1 diff"  # the drift hides under the root cause
         assert "Next: rocetune --lab --limit leaf1 diff" in findings_text(
@@ -139,14 +180,17 @@ class TestText:
 
 class TestJson:
     FINDING = (
-        "id severity verdict device port priority title expected observed evidence fix reason peer folded consequences"
+        "id severity verdict device port priority title expected observed evidence fix apply reason peer folded "
+        "consequences"
     )
 
     def test_schema_is_stable(self) -> None:
         document = json.loads(findings_json(SICK))
         assert list(document) == [
-            "verdict", "summary", "devices", "passed", "unreachable", "seconds", "one_sample", "findings",
+            "format", "verdict", "summary", "devices", "passed", "skipped", "unreachable", "seconds", "one_sample",
+            "findings",
         ]  # fmt: skip
+        assert document["format"] == "rocetune.doctor/1"
         assert all(list(item) == self.FINDING.split() for item in document["findings"])
 
     def test_values(self) -> None:
@@ -206,4 +250,20 @@ class TestMarkdown:
 
 
 def test_summary_counts_by_severity() -> None:
-    assert summary(SICK).startswith("unhealthy: 1 critical, 1 warning;")
+    assert summary(SICK).startswith("unhealthy: 2 findings (1 critical, 1 warning) on 2 ports of 2 devices;")
+
+
+def test_counts_are_of_findings_as_listed() -> None:
+    many = tuple(replace(ROOT, port=f"Ethernet{number}/1", consequences=(), folded=0) for number in range(1, 13))
+    report = DoctorReport((*many, replace(STORM, port=None)), 5, 3)
+    assert summary(report) == (
+        "unhealthy: 2 findings (1 critical, 1 warning) on 12 ports of 2 devices; 5 passed on 3 devices."
+    )
+    assert len(findings_text(report).split("\n\n")) == 3  # two findings, and the end
+
+
+@pytest.mark.parametrize("writer", [findings_json, findings_markdown, findings_junit])
+def test_every_format_puts_the_readers_options_into_our_commands(writer: Callable[..., str]) -> None:
+    lost = Finding("FW-004", "error", "fail", "gpu01", "t", fix=("rocetune --limit gpu01 apply",), apply=True)
+    text = writer(DoctorReport((lost,), 0, 1), lambda words: f"rocetune --lab {words}")
+    assert "rocetune --lab --limit gpu01 apply" in text and "rocetune --limit" not in text

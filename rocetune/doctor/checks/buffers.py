@@ -11,6 +11,11 @@ from collections.abc import Iterator
 from rocetune.doctor.case import Case, Place
 from rocetune.doctor.verdicts import Result, at, check, on, show
 
+_ASK = (
+    "neither the log nor a running headroom on every lossless port was seen; on the switch: "
+    "show buffer information; show logging | grep -i headroom"
+)
+
 
 @check("BUF-001")
 def enough(case: Case) -> Iterator[Result]:
@@ -82,16 +87,18 @@ def refused(case: Case) -> Iterator[Result]:
             ok: bool | None = line == ""
             observed = line or "no refusal in the log"
         else:
-            ok = True if all(_has_planned(place) for place in places) else None
-            observed = "every lossless port has its planned headroom" if ok else "not observed"
+            ok = True if all(_has_headroom(place) for place in places) else None
+            observed = "every lossless port has its headroom" if ok else "not observed"
         expected = "no headroom request refused"
-        yield on(state, ok, "headroom_rejected", expected=expected, observed=observed)
+        yield on(
+            state, ok, "headroom_rejected", expected=expected, observed=observed, reason=_ASK if ok is None else ""
+        )
 
 
-def _has_planned(place: Place) -> bool:
-    """Every lossless priority shows at least the headroom that the plan has a number for."""
+def _has_headroom(place: Place) -> bool:
+    """Every lossless priority shows a running headroom: at least the planned one, or any that the switch computed."""
     for entry in place.paused():
         value = place.value(("priorities", entry.priority, "headroom_bytes"))
-        if value is None or entry.headroom_bytes is None or value < entry.headroom_bytes:
+        if not value or (entry.headroom_bytes is not None and value < entry.headroom_bytes):
             return False
     return True

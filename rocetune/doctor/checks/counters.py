@@ -47,7 +47,8 @@ def mark_rate(case: Case) -> Iterator[Result]:
                     names = ("ecn_marked_roce", f"rx_packets.{number}")
                 else:
                     names = (f"ecn_marked.{number}", f"tx_packets.{number}")
-                yield from _ratio(place, names[:1], names[1], (MARKED, MARKED_BADLY), "marked", number)
+                for result in _ratio(place, names[:1], names[1], (MARKED, MARKED_BADLY), "marked", number):
+                    yield replace(result, outside=not place.is_server and case.beyond(place))  # the server may count
 
 
 @check("CTR-004")
@@ -90,7 +91,8 @@ def adaptive_retransmission(case: Case) -> Iterator[Result]:
 @check("CTR-008")
 def ignored_notifications(case: Case) -> Iterator[Result]:
     """The reaction point handles every notification."""
-    return _quiet(case, ("cnp_ignored",), "no notification ignored")
+    for result in _quiet(case, ("cnp_ignored",), "no notification ignored"):
+        yield _or_role(case, result, "rp_priorities")
 
 
 @check("CTR-009")
@@ -105,7 +107,16 @@ def unanswered_marks(case: Case) -> Iterator[Result]:
             ok: bool | None = True
         else:
             ok = None if marked is None or sent is None else sent > 0
-        yield _counted(place, ok, names, "notifications sent for marked packets")
+        yield _or_role(case, _counted(place, ok, names, "notifications sent for marked packets"), "np_priorities")
+
+
+def _or_role(case: Case, result: Result, name: str) -> Result:
+    """The remedy is to switch the DCQCN role on, as planned."""
+    place = case.place((result.device, result.port or ""))
+    wanted = getattr(place.want_host, name) if place is not None else None
+    if place is None or not wanted:
+        return result
+    return replace(result, also=((place.device, (place.native, "host", name), wanted),))
 
 
 def _judged_at_server(case: Case, place: Place, number: int) -> bool:

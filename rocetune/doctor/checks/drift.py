@@ -7,8 +7,10 @@ from typing import Any
 
 from rocetune.doctor.case import Case, Place
 from rocetune.doctor.checks.ecn import ROUNDING
+from rocetune.doctor.correlation import origin
 from rocetune.doctor.verdicts import Result, at, check, show
 from rocetune.model.change import Change, Comparison
+from rocetune.model.finding import OURS
 from rocetune.model.qos import Path, leaves
 
 _SHOWN = 3  # differences named in one finding
@@ -76,8 +78,8 @@ def _drifted(device: str, comparison: Comparison) -> Result:
         device,
         expected="running configuration as rendered",
         observed=f"{len(pending)} difference{'s' if len(pending) > 1 else ''}: {named}{more}",
-        origins=tuple(change.origin for change in pending),
-        fix=(f"rocetune --limit {device} diff", f"rocetune --limit {device} apply"),
+        origins=tuple(origin(change) for change in pending),
+        fix=(f"{OURS}--limit {device} diff", f"{OURS}--limit {device} apply"),
     )
 
 

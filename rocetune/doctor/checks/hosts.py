@@ -10,6 +10,7 @@ from rocetune.doctor.verdicts import Result, at, check, equals, on, show
 
 _OVERHEAD = 22  # Ethernet header 14, VLAN tag 4, FCS 4: platforms differ in whether their MTU counts them
 _GID = re.compile(r"([0-9]+) [^;]*?(v1|v2|unknown) ([0-9a-f:]+)", re.ASCII)
+_STALE = "somebody changed a setting after the last apply, or the stored settings are old: the next boot writes them"
 _NEEDS = {4096: 4200, 2048: 2200}  # netdev MTU for an RDMA MTU (NVIDIA MTU article)
 
 
@@ -101,7 +102,8 @@ def link_mtu(case: Case) -> Iterator[Result]:
         if not place.rdma() and (other is None or not other.rdma()):
             continue
         if other is None:
-            yield at(place, None, ("mtu_bytes",), reason=case.peer_gap(place), expected="MTU fits at both ends")
+            words = {"reason": case.peer_gap(place), "outside": case.beyond(place)}
+            yield at(place, None, ("mtu_bytes",), expected="MTU fits at both ends", **words)
         else:
             yield _fits(place, other)
 
@@ -136,6 +138,8 @@ def persistence(case: Case) -> Iterator[Result]:
                 observed=value or "not observed",
                 follows=value == "stale",  # boot would restore what is right, or what was right before
                 covers=value == "absent",  # the server lost everything at a reboot, or never had it
+                title="a reboot would restore other settings than the server has now" if value == "stale" else "",
+                why=_STALE if value == "stale" else "",
             )
 
 

@@ -28,7 +28,14 @@ def both_ends(case: Case) -> Iterator[Result]:
         planned = {entry.priority for end in ends for entry in end.paused()}
         if other is None:
             if planned:
-                yield at(place, None, reason=case.peer_gap(place), peer=_peer_name(place), expected="equal PFC")
+                yield at(
+                    place,
+                    None,
+                    reason=case.peer_gap(place),
+                    peer=_peer_name(place),
+                    expected="equal PFC",
+                    outside=case.beyond(place),
+                )
             continue
         seen = {entry.priority for end in ends for entry in end.seen.priorities if entry.pfc}
         for number in sorted(planned | seen):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocetune.doctor.case import Case, Place, PortKey
-from rocetune.doctor.pauses import STUCK_DUTY, pause
+from rocetune.doctor.pauses import STUCK_DUTY, pause, received
 from rocetune.doctor.pausetree import Tree, trees
 from rocetune.doctor.verdicts import Result, at, check
 from rocetune.model.finding import Severity
@@ -36,6 +36,7 @@ def slow_receiver(case: Case) -> Iterator[Result]:
                 reason="" if seen.known else seen.unknown,
                 evidence=seen.evidence,
                 peer=other.label if other is not None else None,
+                outside=case.beyond(place),
             )
 
 
@@ -46,7 +47,7 @@ def stuck(case: Case) -> Iterator[Result]:
         for sender, receiver in ((place, other), (other, place)):
             if sender is not None:
                 for entry in sender.paused():
-                    yield _stuck(sender, receiver, entry.priority)
+                    yield _stuck(case, sender, receiver, entry.priority)
 
 
 @check("STM-005")
@@ -93,9 +94,9 @@ def _rootless(tree: Tree, device: str, observed: str, severity: Severity | None)
         expected="no heavy pauses",
         observed=observed,
         severity=severity,
-        advice="look at load balancing and incast; there is no sender to isolate"
+        advice="Look at load balancing and incast; there is no sender to isolate."
         if severity
-        else "break the circle: take one of its links out of service, then forbid up-down-up routes",
+        else "Break the circle: take one of its links out of service, then forbid up-down-up routes.",
         spans=tree.spans,
     )
 
@@ -107,23 +108,29 @@ def _quiet_switches(case: Case, reached: set[PortKey]) -> Iterator[Result]:
             ports = [place for place in places if any(entry.priority == priority for entry in place.paused())]
             if any(place.key in reached for place in ports):
                 continue
-            blind = [place for place in ports if not _known(case, place, priority)]
-            named = ", ".join(place.name for place in blind[:4]) + (" ..." if len(blind) > 4 else "")
-            yield Result(
-                "unknown" if blind else "pass",
-                state.device,
-                priority=priority,
-                expected="no pause storm",
-                observed=f"received pauses not observed at {named}" if blind else "none",
-                reason="neither end of these cables shows pauses by two samples" if blind else "",
-            )
+            gaps = [gap for place in ports if (gap := _gap(case, place, priority)) is not None]
+            yield from gaps
+            if not gaps:
+                yield Result("pass", state.device, priority=priority, expected="no pause storm", observed="none")
 
 
-def _known(case: Case, place: Place, priority: int) -> bool:
-    other = case.peer(place)
-    if other is None:
-        return place.rates.delta(f"pfc_rx.{priority}") is not None or place.rates.delta("pfc_rx") is not None
-    return pause(other, place, priority).known
+def _gap(case: Case, place: Place, priority: int) -> Result | None:
+    """What is not known about the pauses that this port receives; None: they are known, and not heavy."""
+    seen = received(place, case.peer(place), priority)
+    if seen.known and not seen.heavy:
+        return None
+    return at(
+        place,
+        None,
+        ("storm",),
+        priority=priority,
+        expected="no pause storm",
+        observed=seen.words,
+        reason=f"{seen.words}, and {case.peer_gap(place)}: the root may lie behind it"
+        if seen.known
+        else "neither end of this cable shows pauses by two samples",
+        outside=not seen.known and case.beyond(place),
+    )
 
 
 def _root(case: Case, tree: Tree, place: Place) -> Result:
@@ -132,10 +139,8 @@ def _root(case: Case, tree: Tree, place: Place) -> Result:
     victims = sorted(tree.victims - {place.device})
     reach = f"; stops {', '.join(victims[:6])}{' ...' if len(victims) > 6 else ''}" if victims else ""
     also: tuple[tuple[str, Path, object], ...] = ()
-    advice = ""
     if other is not None:
         also = ((other.device, (other.native, "storm"), "isolate"),)
-        advice = f"take {other.label} out of service, drain {place.device}, then reset or replace its NIC {place.name}"
     return at(
         place,
         False,
@@ -147,12 +152,24 @@ def _root(case: Case, tree: Tree, place: Place) -> Result:
         evidence=seen.evidence,
         peer=other.label if other is not None else None,
         also=also,
-        advice=advice,
+        advice=_relieve(place, other),
         spans=tree.spans | {place.key},
     )
 
 
-def _stuck(sender: Place, receiver: Place | None, priority: int) -> Result:
+def _relieve(sender: Place, other: Place | None) -> str:
+    """What to do about a server that sends pauses, in words; the NIC by its address, for there are many in a server."""
+    facts = sender.state.facts.ports.get(sender.native)
+    address = f" (PCI {facts.pci})" if facts is not None and facts.pci else ""
+    isolated = other is not None and not other.is_server
+    first = f"With {other.label} out of service, drain" if other is not None and isolated else "Drain"
+    return (
+        f"{first} {sender.device}, then reset its NIC {sender.name}{address}, or reboot the server; "
+        "replace the NIC when the storm comes back."
+    )
+
+
+def _stuck(case: Case, sender: Place, receiver: Place | None, priority: int) -> Result:
     seen = pause(sender, receiver, priority)
     where = receiver if receiver is not None else sender
     reason = ""
@@ -176,6 +193,8 @@ def _stuck(sender: Place, receiver: Place | None, priority: int) -> Result:
         reason=reason,
         evidence=seen.evidence,
         peer=where.label if where is not sender else None,
+        advice=_relieve(sender, receiver) if sender.is_server else "",
+        outside=case.beyond(sender),
     )
 
 
@@ -192,6 +211,7 @@ def _nic_events(case: Case, name: str, expected: str) -> Iterator[Result]:
                 observed="not observed" if grown is None else f"{grown} events in {rates.seconds:.1f} s",
                 reason=rates.why_unknown(name) if grown is None else "",
                 evidence=rates.evidence(name),
+                advice=_relieve(place, None),
             )
 
 

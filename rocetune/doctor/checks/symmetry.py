@@ -174,7 +174,7 @@ def _odd(odd: Sequence[Place], path: Path, usual: Any, expected: str) -> Result:
     observed = f"{path[-1]} {usual_words(_value(first, path), path)} on {names}"
     number = path[1] if path[0] == "priorities" else None
     want = first.want.dscp_to_priority if path == ("dscp_to_priority",) else usual
-    advice = "bring the NICs to one firmware" if path == _FIRMWARE else ""
+    advice = "Bring the NICs to one firmware." if path == _FIRMWARE else ""
     words = {"priority": number, "expected": expected, "observed": observed, "advice": advice}
     return at(first, False, path, want=want, **words)
 
