@@ -108,9 +108,17 @@ class DeviceData(Model):
 
     role: Word | None = Field(default=None, description="leaf, spine, gpu, storage ...")
     kind: Literal["switch", "server"] | None = Field(default=None, description="default: server for linux, else switch")
-    asic: FactText | None = Field(default=None, description="a name of `rocetune asics`")
-    model: FactText | None = None
-    hwsku: FactText | None = None
+    asic: FactText | None = Field(
+        default=None,
+        description="switch chip, as in Tomahawk 3 or Spectrum-3, or its part number, as in BCM56980; any spelling; "
+        "`rocetune validate` names the nearest known chips when it does not know one",
+    )
+    model: FactText | None = Field(
+        default=None, description="switch model, as in DCS-7060DX4-32; tells the chip where asic is not given"
+    )
+    hwsku: FactText | None = Field(
+        default=None, description="SONiC's hardware SKU; tells the chip where asic is not given"
+    )
     os_version: FactText | None = None
     buffer_model: Literal["traditional", "dynamic"] | None = Field(default=None, description="SONiC only")
     facts: dict[FactKey, FactText] | None = Field(default=None, description="further facts that a platform understands")
@@ -241,7 +249,9 @@ class Limits(Model):
     """How careful an apply is."""
 
     wave: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=8, description="devices changed at once after the canary"
+        default=8,
+        description="devices changed at once, after the canaries (one device of each platform, changed first) "
+        "turned out well",
     )
 
 

@@ -15,6 +15,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PrivateAttr,
     ValidationInfo,
     WithJsonSchema,
     field_validator,
@@ -283,6 +284,16 @@ class Override(Model):
     rdma_mtu: int | None = None
     classes: dict[str, dict[str, Any]] = Field(default_factory=dict)
     dcqcn: dict[str, Any] = Field(default_factory=dict)
+    _origin: str = PrivateAttr(default="")
+
+    @property
+    def origin(self) -> str:
+        """``profiles/mine.yaml override 1``, as its own file counts; empty where no file is known."""
+        return self._origin
+
+    def came_from(self, origin: str) -> None:
+        """Remember the origin: after ``extends`` the position in the profile is not the one in its file."""
+        self._origin = origin
 
 
 class Profile(Model):
@@ -290,7 +301,11 @@ class Profile(Model):
 
     name: ProfileName
     description: str = Field(default="", max_length=200)
-    extends: ProfileName | None = Field(default=None, description="a profile to start from; values here win")
+    extends: ProfileName | None = Field(
+        default=None,
+        description="a profile to start from: mappings are merged key by key and values here win; a list such as dscp "
+        "is replaced as a whole; overrides of both stay, those of the other file first, so the ones here win",
+    )
     trust: Literal["dscp"] = "dscp"
     mtu: int = Field(default=9216, ge=1280, le=9216, description="bytes, of switch ports")
     host_mtu: int = Field(default=9000, ge=1280, le=9216, description="bytes, of server ports")

@@ -1,82 +1,99 @@
 """Numbers with units at the edge of the program: text in, plain numbers out.
 
 Bytes are ``int`` bytes (KB = 1000 B, KiB = 1024 B), times milliseconds, speeds Mbit/s, lengths metres.
-Every parser raises ValueError with a sentence that says what would be right.
+Every parser raises Invalid (a ValueError): what is wrong, and what would be right.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rocetune.model.invalid import invalid
 
 _NUMBER = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z%]*)\s*", re.ASCII)
-_BYTES = {"b": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3, "kib": 1024, "mib": 1024**2, "gib": 1024**3}
-_TIME_MS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "m": 60_000.0}
-_SPEED = {"m": 1, "mbps": 1, "g": 1000, "gbps": 1000, "t": 1_000_000, "tbps": 1_000_000}
-_LENGTH = {"cm": 0.01, "m": 1.0, "km": 1000.0}
 
 
-def _split(text: str, what: str, example: str) -> tuple[float, str]:
-    match = _NUMBER.fullmatch(text)
-    if match is None:
-        raise ValueError(f"{text!r} is not {what}: write a number and a unit, as in {example}")
-    return float(match[1]), match[2]
+@dataclass(frozen=True, slots=True)
+class _Quantity:
+    """One kind of number with a unit: its factors, and the words for a refusal."""
+
+    name: str  # "a size"
+    example: str
+    factors: Mapping[str, float]
+    units: str  # what may be written
+    any_case: bool = False
+
+    def parse(self, value: Any) -> float:
+        """The number in the unit of factor 1. Raises Invalid, a ValueError, with a remedy."""
+        if not isinstance(value, str):
+            raise invalid(f"{self.name} needs its unit", f"write a number and a unit, as in {self.example}")
+        match = _NUMBER.fullmatch(value)
+        if match is None:
+            raise invalid(f"{value!r} is not {self.name}", f"write a number and a unit, as in {self.example}")
+        unit = match[2].lower() if self.any_case else match[2]
+        if unit not in self.factors:
+            wrong = f"unit {match[2]!r} is not a unit of {self.name.split()[-1]}" if unit else f"{value!r} has no unit"
+            raise invalid(wrong, self._remedy(float(match[1]), unit))
+        return float(match[1]) * self.factors[unit]
+
+    def _remedy(self, number: float, unit: str) -> str:
+        if self is _SIZE and unit in _TIME.factors:
+            size = show_bytes(round(number * _TIME.factors[unit] * 1000 * 400_000 / 8))
+            return f"a queue is measured in bytes: bytes = time x speed / 8, so {number:g}{unit} at 400G is {size}"
+        return f"use {self.units}, as in {self.example}"
+
+
+_SIZE = _Quantity(
+    "a size",
+    "150KB",
+    {"b": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3, "kib": 1024, "mib": 1024**2, "gib": 1024**3},
+    "B, KB, MB, KiB or MiB",
+    any_case=True,
+)
+_TIME = _Quantity("a time", "200ms", {"us": 0.001, "ms": 1.0, "s": 1000.0, "m": 60_000.0}, "us, ms or s")
+_SPEED = _Quantity(
+    "a speed",
+    "400G",
+    {"m": 1, "mbps": 1, "g": 1000, "gbps": 1000, "t": 1_000_000, "tbps": 1_000_000},
+    "G or T",
+    any_case=True,
+)
+_LENGTH = _Quantity("a length", "2m", {"cm": 0.01, "m": 1.0, "km": 1000.0}, "m or km")
+_SHARE = _Quantity("a share", "50%", {"%": 1.0}, "the % sign")
 
 
 def parse_bytes(value: str | int) -> int:
     """Bytes from ``150KB``, ``1.5 MiB`` or a bare integer (bytes)."""
-    if isinstance(value, bool):
-        raise ValueError("a size is a number with a unit, as in 150KB")
-    if isinstance(value, int):
+    if isinstance(value, int) and not isinstance(value, bool):
         if value < 0:
-            raise ValueError("a size cannot be negative")
+            raise invalid("a size cannot be negative", "write 0 or more, as in 150KB")
         return value
-    if not isinstance(value, str):
-        raise ValueError("a size is a number with a unit, as in 150KB")
-    number, unit = _split(value, "a size", "150KB or 1.5MiB")
-    if unit.lower() not in _BYTES:
-        raise ValueError(f"unit {unit!r} is not a unit of size: use B, KB, MB, KiB or MiB")
-    return round(number * _BYTES[unit.lower()])
+    return round(_SIZE.parse(value))
 
 
 def parse_ms(value: str) -> float:
     """Milliseconds from ``200ms``, ``0.2s`` or ``50us``. A bare number is refused: vendors differ in unit."""
-    if not isinstance(value, str):
-        raise ValueError("a time needs its unit, as in 200ms")
-    number, unit = _split(value, "a time", "200ms")
-    if unit not in _TIME_MS:
-        raise ValueError(f"unit {unit!r} is not a unit of time: use us, ms or s")
-    return number * _TIME_MS[unit]
+    return _TIME.parse(value)
 
 
 def parse_speed(value: str) -> int:
     """Mbit/s from ``400G``, ``1.6T`` or ``25Gbps``."""
-    if not isinstance(value, str):
-        raise ValueError("a speed needs its unit, as in 400G")
-    number, unit = _split(value, "a speed", "400G")
-    if unit.lower() not in _SPEED:
-        raise ValueError(f"unit {unit!r} is not a unit of speed: use G or T, as in 400G")
-    return round(number * _SPEED[unit.lower()])
+    return round(_SPEED.parse(value))
 
 
 def parse_length(value: str) -> float:
     """Metres from ``2m``, ``0.5m`` or ``10km``."""
-    if not isinstance(value, str):
-        raise ValueError("a length needs its unit, as in 2m")
-    number, unit = _split(value, "a length", "2m")
-    if unit not in _LENGTH:
-        raise ValueError(f"unit {unit!r} is not a unit of length: use m or km")
-    return number * _LENGTH[unit]
+    return _LENGTH.parse(value)
 
 
 def parse_percent(value: str) -> float:
     """Percent from ``50%`` or ``0.5%``; the sign is required."""
-    if not isinstance(value, str):
-        raise ValueError("a share is written with its sign, as in 50%")
-    number, unit = _split(value, "a percentage", "50%")
-    if unit != "%":
-        raise ValueError(f"{value!r} is not a percentage: write it as 50%")
-    if not 0 <= number <= 100:
-        raise ValueError(f"{value!r} is outside 0% to 100%")
+    number = _SHARE.parse(value)
+    if number > 100:
+        raise invalid(f"{value!r} is outside 0% to 100%", "write 100% or less")
     return number
 
 

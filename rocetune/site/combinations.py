@@ -1,4 +1,4 @@
-"""Several overrides that meet on one port: together they must still make a sound profile."""
+"""Overrides against the ports of the site: each must match one, and those that meet must make a sound profile."""
 
 from __future__ import annotations
 
@@ -11,26 +11,28 @@ from rocetune.model.fabric import Device, Fabric, Port
 from rocetune.model.profile import Profile
 from rocetune.site.effective import combined, label_of, matches
 from rocetune.site.errors import Problems
+from rocetune.site.matching import Overrides
 from rocetune.site.sources import Map, find
 from rocetune.site.validate import explained
 
 
 def check_combinations(fabric: Fabric, trees: Mapping[str, Map], problems: Problems) -> None:
-    """Check each set of overrides that really meets on a port of the fabric, once."""
-    several = {
+    """Check each set of overrides that really meets on a port of the fabric, once; name those that match none."""
+    overridden = {
         name: network.profile
         for name, network in fabric.networks.items()
-        if network.profile is not None and len(network.profile.overrides) > 1
+        if network.profile is not None and network.profile.overrides
     }
-    if not several:
+    if not overridden:
         return
-    by_device = any(item.match.device is not None for profile in several.values() for item in profile.overrides)
+    by_device = any(item.match.device is not None for profile in overridden.values() for item in profile.overrides)
+    matched = Overrides(fabric)
     seen: set[tuple[Any, ...]] = set()
     checked: set[tuple[str, tuple[int, ...]]] = set()
     for name, ports in fabric.ports.items():
         device = fabric.devices[name]
         for port in ports:
-            profile = several.get(port.network or "")
+            profile = overridden.get(port.network or "")
             if profile is None:
                 continue
             key = (port.network, device.role, port.role, port.rail, port.speed_mbps, port.medium, device.groups,
@@ -39,9 +41,11 @@ def check_combinations(fabric: Fabric, trees: Mapping[str, Map], problems: Probl
                 continue
             seen.add(key)
             chosen = chosen_for(profile, device, port)
+            matched.seen(profile, device, port, chosen)
             if len(chosen) > 1 and (profile.name, chosen) not in checked:
                 checked.add((profile.name, chosen))
                 _check(profile, chosen, f"{name}:{port.name}", trees[profile.name], problems)
+    matched.report(trees, problems)
 
 
 def chosen_for(profile: Profile, device: Device, port: Port) -> tuple[int, ...]:

@@ -74,13 +74,14 @@ def _change(override: Override) -> dict[str, Any]:
 
 
 def label_of(number: int, override: Override) -> str:
-    """``override 2 (role=spine, speed=400G)``: counted from 1, as a person reads the file."""
+    """``profiles/mine.yaml override 2 (role=spine, speed=400G)``: counted from 1 in its own file."""
     given = {
         name: getattr(override.match, name) for name in Match.model_fields if name in override.match.model_fields_set
     }
     if "speed" in given:
         given["speed"] = show_speed(given["speed"])
-    return f"override {number + 1} ({', '.join(f'{name}={value}' for name, value in given.items())})"
+    origin = override.origin or f"override {number + 1}"
+    return f"{origin} ({', '.join(f'{name}={value}' for name, value in given.items())})"
 
 
 def merge(base: Any, change: Any) -> Any:

@@ -77,6 +77,7 @@ class Resolved:
     ports_raw: Map | None  # where typed["ports"] was written
     connection_options: Mapping[str, ConnectionEntry]
     all_groups: tuple[str, ...]
+    places: Mapping[str, Place]  # where each attribute and each of rocetune's keys was written that won
 
 
 @dataclass(slots=True)
@@ -88,6 +89,12 @@ class Inventory:
     places: dict[str, Place] = field(default_factory=dict)
     indexes: dict[str, Mapping[str, int]] = field(default_factory=dict)  # of hosts that came from a range
     broken: set[str] = field(default_factory=set)  # named, but with an error noted
+
+    def place(self, name: str, key: str = "") -> Place | None:
+        """Where the value of a host was written, be it in a group or in the defaults; else the host itself."""
+        shared = self.shared.get(name)
+        found = shared.places.get(key) if shared is not None else None
+        return self.places.get(name) if found is None else found
 
 
 def load_inventory(folder: Path, problems: Problems) -> Inventory:
@@ -119,17 +126,30 @@ def load_inventory(folder: Path, problems: Problems) -> Inventory:
 
 
 def _nodes(path: Path, model: type[GroupEntry], problems: Problems) -> Iterator[tuple[str, Node]]:
-    """The entries of hosts.yaml or groups.yaml. An entry with errors comes without its content, marked unsound."""
+    """The entries of hosts.yaml or groups.yaml. An entry with errors comes without its content, marked unsound.
+
+    An entry is handed out when the next line is known: a key at the left edge or a line that is no YAML belonged to
+    it, so it is not whole.
+    """
     if not path.is_file():
         return
     same_ports: dict[str, tuple[Any, Any]] = {}
     foreign: set[str] = set()  # data keys of other tools, warned about once
+    held: tuple[str, Node] | None = None
+    noted = len(problems.errors)
     for name, raw, place in (
         (item.key, item.value, item.place) for item in yaml.stream(path, problems.sources, problems, Map)
     ):
         if not isinstance(name, str):
             problems.error(place, f"{name!r} is read as a number, not a name", f'put it into quotes: "{name}"')
             continue
+        if name in model.model_fields and (name == "data" or not isinstance(raw, Map)):
+            problems.error(place, f"{name} stands where a name is expected", "indent it under the entry above")
+            if held is not None:
+                held[1].sound = False
+            continue
+        if held is not None:
+            yield held
         raw = Map(place) if raw is None else raw
         entry = None
         if isinstance(raw, Map):
@@ -138,7 +158,11 @@ def _nodes(path: Path, model: type[GroupEntry], problems: Problems) -> Iterator[
         else:
             problems.error(place, f"{name} needs a mapping", "as in {platform: sonic, groups: [leaf]}")
             raw = Map(place)
-        yield name, Node(entry or model(), raw, place, entry is not None)
+        held = name, Node(entry or model(), raw, place, entry is not None)
+        noted = len(problems.errors)
+    if held is not None:
+        held[1].sound = held[1].sound and noted == len(problems.errors)
+        yield held
 
 
 def _entry(
@@ -277,18 +301,23 @@ def _resolve(node: Node, groups: Mapping[str, Node], defaults: Node) -> Resolved
     data: dict[str, Any] = {}
     typed: dict[str, Any] = {}
     ports_raw: Map | None = None
+    places: dict[str, Place] = {}
     for item in chain:
+        for key in _ATTRIBUTES:
+            if item.raw.get(key) is not None:
+                places.setdefault(key, find(item.raw, (key,)) or item.place)
         for key, value in (item.raw.get("data") or {}).items():
             data.setdefault(key, value)
         for key in _DATA_KEYS:
             value = getattr(item.entry.data, key)
             if value is not None and key not in typed:
                 typed[key] = value
+                places[key] = find(item.raw, ("data", key)) or item.place
                 if key == "ports":
                     ports_raw = item.raw["data"]["ports"]
     plugins = dict.fromkeys(name for item in chain for name in item.entry.connection_options)
     options = {name: _options(list(_option_chain(name, node, groups, defaults))) for name in plugins}
-    return Resolved(values, data, typed, ports_raw, options, all_groups)
+    return Resolved(values, data, typed, ports_raw, options, all_groups, places)
 
 
 def _option_chain(plugin: str, node: Node, groups: Mapping[str, Node], defaults: Node) -> Iterator[ConnectionEntry]:
@@ -322,7 +351,8 @@ def _add(inventory: Inventory, pattern: str, node: Node, shared: Resolved | None
         username = shared.values["username"] or secrets.user_from_environment(shared.all_groups)
         for name, indexes in expand(pattern):
             names.device(name)
-            address = names.hostname(template.fill(indexes) if template else (hostname or name))
+            written = shared.places.get("hostname", node.place)
+            address = _address(template or hostname or name, indexes, written, problems) or name
             if name in inventory.hosts:
                 first = problems.sources.position(inventory.places[name])
                 problems.error(
@@ -343,3 +373,15 @@ def _add(inventory: Inventory, pattern: str, node: Node, shared: Resolved | None
         problems.error(node.place, f"{pattern}: {error.text}", error.remedy)
     except Invalid as error:
         problems.error(node.place, error.faults[0].text, error.faults[0].remedy)
+
+
+def _address(text: str | Template, indexes: Mapping[str, int], place: Place, problems: Problems) -> str | None:
+    """An address, or None after noting an error where it was written."""
+    try:
+        return names.hostname(text if isinstance(text, str) else text.fill(indexes))
+    except RangeError as error:
+        problems.error(place, error.text, error.remedy)
+        return None
+    except Invalid as error:
+        problems.error(place, error.faults[0].text, error.faults[0].remedy)
+        return None

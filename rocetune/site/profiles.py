@@ -13,7 +13,7 @@ from rocetune.model.rules import CNP
 from rocetune.site import yaml
 from rocetune.site.effective import label_of
 from rocetune.site.errors import Problems, suggest
-from rocetune.site.sources import Map, Seq, find, overlay, without
+from rocetune.site.sources import Map, Seq, find, overlay, own_index, without
 from rocetune.site.validate import FILE, explained, validate
 
 _OWN = ("name", "description", "extends")  # never inherited
@@ -60,6 +60,7 @@ class Shelf:
                 f"write name: {name}",
             )
             return None
+        self._name_overrides(tree, model)
         if self._overrides(tree, model):
             self._warn(tree, model)
             self.models[name] = model
@@ -93,6 +94,14 @@ class Shelf:
             return None
         base = self._tree(parent, chain)
         return None if base is None else joined(base, own)
+
+    def _name_overrides(self, tree: Map, model: Profile) -> None:
+        """Each override gets the file that holds it and its number there."""
+        for number, override in enumerate(model.overrides):
+            file = self.problems.sources.position(tree["overrides"].marks[number]).file
+            if Path(file).is_absolute():  # a shipped profile: where it lies is of no interest
+                file = f"shipped {Path(file).name}"
+            override.came_from(f"{file} override {own_index(tree['overrides'], number) + 1}")
 
     def _overrides(self, tree: Map, model: Profile) -> bool:
         """Check the profile as each override makes it; True when all are sound."""

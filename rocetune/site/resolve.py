@@ -27,8 +27,8 @@ def platform_names() -> tuple[str, ...]:
     return tuple(sorted({entry.name for entry in entry_points(group="rocetune.platforms")}))
 
 
-def devices(inventory: Inventory, problems: Problems) -> dict[str, Device]:
-    """Every host as a Device."""
+def devices(inventory: Inventory, problems: Problems, *, complete: bool = True) -> dict[str, Device]:
+    """Every host as a Device. ``complete`` False: the files have errors, so a missing platform is no news."""
     known = platform_names()
     facts: dict[int, dict[str, str]] = {}
     result: dict[str, Device] = {}
@@ -36,6 +36,8 @@ def devices(inventory: Inventory, problems: Problems) -> dict[str, Device]:
         shared = inventory.shared[name]
         typed = shared.typed
         if host.platform is None:
+            if not complete:
+                continue
             problems.error(
                 inventory.places[name],
                 f"{name} has no platform",
@@ -44,7 +46,7 @@ def devices(inventory: Inventory, problems: Problems) -> dict[str, Device]:
             continue
         if host.platform not in known and typed.get("manage") != "none":
             problems.error(
-                inventory.places[name],
+                inventory.place(name, "platform"),
                 f"platform {host.platform} of {name} is not installed",
                 suggest(host.platform, known, "platforms"),
             )
@@ -73,9 +75,10 @@ def _domain(name: str, text: str | None, inventory: Inventory, problems: Problem
     try:
         return names.device(Template(text).fill(inventory.indexes.get(name, {})) if "{" in text else text)
     except RangeError as error:
-        problems.error(inventory.places[name], f"failure_domain: {error.text}", error.remedy)
+        problems.error(inventory.place(name, "failure_domain"), f"failure_domain: {error.text}", error.remedy)
     except Invalid as error:
-        problems.error(inventory.places[name], f"failure_domain: {error.faults[0].text}", error.faults[0].remedy)
+        fault = error.faults[0]
+        problems.error(inventory.place(name, "failure_domain"), f"failure_domain: {fault.text}", fault.remedy)
     return None
 
 
@@ -106,6 +109,7 @@ class _Networks:
         used = {field for _, match in self.matchers for field in match.model_fields_set}
         self._by_device, self._by_name = "device" in used, "name" in used
         self._cache: dict[tuple[Any, ...], tuple[str, ...]] = {}
+        self.used: set[str] = set()  # networks whose matcher took a port
 
     def of(self, device: Device, port: str, role: str | None, rail: int | None) -> tuple[str, ...]:
         """Names of all networks whose matcher takes the port."""
@@ -115,6 +119,7 @@ class _Networks:
         if found is None:
             found = tuple(name for name, match in self.matchers if _matches(match, device, port, role, rail))
             self._cache[key] = found
+            self.used.update(found)
         return found
 
 
@@ -140,14 +145,15 @@ def build(
     problems: Problems,
     *,
     settings_sound: bool = True,
-) -> Fabric:
-    """The fabric; conflicts of networks go to ``problems``."""
-    resolver = _Resolver(found, specs, inventory, cabling, _Networks(settings, settings_sound), problems)
+) -> tuple[Fabric, set[str]]:
+    """The fabric and the networks whose matcher took a port; conflicts of networks go to ``problems``."""
+    matchers = _Networks(settings, settings_sound)
+    resolver = _Resolver(found, specs, inventory, cabling, matchers, problems)
     networks = {
         name: Network(name, None if entry.profile == "none" else profiles.get(entry.profile))
         for name, entry in settings.networks.items()
     }
-    return Fabric(found, {name: resolver.ports(device) for name, device in found.items()}, networks)
+    return Fabric(found, {name: resolver.ports(device) for name, device in found.items()}, networks), matchers.used
 
 
 class _Resolver:
@@ -225,12 +231,12 @@ class _Resolver:
 
     def _own_network(self, device: Device, name: str, spec: PortSpec | None, end: End | None) -> str | None:
         """The network a port has without looking across its cable."""
+        rail = spec.rail if spec is not None and spec.rail is not None else (end.rail if end else None)
+        found = self.networks.of(device, name, self._role(device, spec, end), rail)
         if spec is not None and spec.entry.network is not None:
             return spec.entry.network
         if end is not None and end.cable.traits.network is not None:
             return end.cable.traits.network
-        rail = spec.rail if spec is not None and spec.rail is not None else (end.rail if end else None)
-        found = self.networks.of(device, name, self._role(device, spec, end), rail)
         if len(found) > 1 and ("match", found) not in self._told:
             self._told.add(("match", found))
             self.problems.error(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rocetune.model.fabric import Fabric
+from rocetune.model.fabric import Fabric, Port
 from rocetune.model.inventory import SiteSettings
 from rocetune.model.plan import PlanProblem
 from rocetune.model.profile import Profile
@@ -15,7 +15,8 @@ from rocetune.site import yaml
 from rocetune.site.cabling import Cabling
 from rocetune.site.combinations import check_combinations
 from rocetune.site.errors import Problems, SiteError, suggest
-from rocetune.site.inventory import Host, load_inventory
+from rocetune.site.inventory import Host, Inventory, load_inventory
+from rocetune.site.matching import check_matchers
 from rocetune.site.profiles import Shelf
 from rocetune.site.resolve import build, devices, specs_by_device
 from rocetune.site.sources import Map, Place, Position, Sources, find
@@ -36,13 +37,22 @@ class Site:
     warnings: tuple[SiteError, ...] = ()
     _sources: Sources = field(repr=False, default_factory=lambda: Sources(Path()))
     _trees: Mapping[str, Mapping[str, Map]] = field(repr=False, default_factory=dict)
-    _places: Mapping[str, Place] = field(repr=False, default_factory=dict)
+    _hosts: Inventory = field(repr=False, default_factory=Inventory)
+
+    def unassigned_ports(self) -> tuple[Port, ...]:
+        """Listed ports that belong to no network, so nothing is planned for them; without those of ``manage: none``."""
+        return tuple(
+            port
+            for ports in self.fabric.ports.values()
+            for port in ports
+            if port.network is None and port.manage != "none"
+        )
 
     def locate(self, *path: Any) -> Position | None:
         """Where something was written; the deepest known place on the way, None where nothing is known.
 
-        Paths are ``("profiles", "ai-training", "classes", "roce", "ecn")``, ``("hosts", "leaf1")`` or
-        ``("site", "networks", "backend")``.
+        Paths are ``("profiles", "ai-training", "classes", "roce", "ecn")``, ``("hosts", "leaf1")``,
+        ``("hosts", "leaf1", "asic")`` (be it written in a group) or ``("site", "networks", "backend")``.
         """
         place = self._place(*path)
         return None if place is None else self._sources.position(place)
@@ -50,7 +60,7 @@ class Site:
     def _place(self, *path: Any) -> Place | None:
         kind, *rest = path or ("",)
         if kind == "hosts" and rest:
-            return self._places.get(rest[0])
+            return self._hosts.place(*rest[:2])
         if kind == "profiles" and rest:
             tree = self._trees["profiles"].get(rest[0])
             return None if tree is None else find(tree, rest[1:])
@@ -59,8 +69,9 @@ class Site:
         return None
 
     def explain(self, problem: PlanProblem) -> SiteError:
-        """A planner's problem with the line of the profile that caused it, where that is known."""
-        place = self._place("profiles", problem.profile, *problem.field) if problem.profile else None
+        """A planner's problem with the line that caused it, of a profile or of the inventory, where that is known."""
+        path = ("profiles", problem.profile, *problem.field) if problem.profile else problem.field
+        place = self._place(*path)
         text = f"{problem.where}: {problem.text}" if problem.where else problem.text
         if place is None:
             return SiteError(problem.where or "plan", 0, 0, problem.text, problem.remedy)
@@ -86,13 +97,14 @@ def load_site(root: Path, inventory: Path | None = None) -> Site:
     before = len(problems.errors)
     hosts = load_inventory(folder, problems)
     complete = before == len(problems.errors)
-    found = devices(hosts, problems)
+    found = devices(hosts, problems, complete=complete)
     specs = specs_by_device(hosts, problems)
     cabling = Cabling(specs, problems, complete=complete)
     if (folder / "links.yaml").is_file():
         cabling.read(folder / "links.yaml")
-    fabric = build(found, specs, hosts, cabling, settings, profiles, problems, settings_sound=settings_sound)
+    fabric, used = build(found, specs, hosts, cabling, settings, profiles, problems, settings_sound=settings_sound)
     if not problems.errors:
+        check_matchers(fabric, settings, settings_tree, used, problems)
         check_combinations(fabric, shelf.trees, problems)
     problems.check()
     return Site(
@@ -104,7 +116,7 @@ def load_site(root: Path, inventory: Path | None = None) -> Site:
         warnings=tuple(problems.warnings),
         _sources=sources,
         _trees={"profiles": shelf.trees, "site": {"": settings_tree}},
-        _places=hosts.places,
+        _hosts=hosts,
     )
 
 

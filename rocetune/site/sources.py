@@ -110,6 +110,13 @@ def overlay(base: Map, change: Map) -> Map:
     return result
 
 
+def own_index(items: Seq, number: int) -> int:
+    """The position of an item among those of its own file: a joined list holds items of several files."""
+    shift = _LINE_BITS + _COLUMN_BITS
+    file = items.marks[number] >> shift
+    return sum(1 for mark in items.marks[:number] if mark >> shift == file)
+
+
 @dataclass(frozen=True, slots=True)
 class Position:
     """A place for people: line and column count from 1."""

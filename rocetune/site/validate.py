@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from rocetune.model.invalid import Fault, Invalid
 from rocetune.site.errors import Problems, closest, suggest
-from rocetune.site.sources import SECRET_WORDS, Map, Place, Seq, find
+from rocetune.site.sources import SECRET_WORDS, Map, Place, Seq, find, own_index
 
 M = TypeVar("M", bound=BaseModel)
 FILE = {"file": True}  # validation context: see rocetune.model.profile
@@ -106,7 +106,7 @@ def _value(data: Any, path: Iterable[Any]) -> Any:
 def _faults(
     model: type[BaseModel], data: Any, path: tuple[Any, ...], items: list[ErrorDetails]
 ) -> Iterator[tuple[tuple[Any, ...], Fault, bool]]:
-    where = dotted(path)
+    where = worded(data, path)
     of_key = any(item["loc"][-1:] == ("[key]",) for item in items)
     for item in items:
         kind = item["type"]
@@ -115,7 +115,7 @@ def _faults(
             faults = inner.faults if isinstance(inner, Invalid) else (Fault(str(inner)),)
             for fault in faults:
                 full = (*path, *fault.path)
-                yield full, Fault(_titled(dotted(full), fault.text), fault.remedy), of_key
+                yield full, Fault(_titled(worded(data, full), fault.text), fault.remedy), of_key
             return
     item = next((one for one in items if one["type"] not in ("literal_error",)), items[0])
     choices = [word for one in items if one["type"] == "literal_error" for word in _choices(one)]
@@ -130,12 +130,13 @@ def _plain(
     if kind == "extra_forbidden":
         known = known_keys(model, path[:-1])
         return Fault(
-            f"unknown key {path[-1]!r}" + (f" in {dotted(path[:-1])}" if path[:-1] else ""),
+            f"unknown key {path[-1]!r}" + (f" in {worded(data, path[:-1])}" if path[:-1] else ""),
             suggest(str(path[-1]), known, "known keys"),
         )
     if kind == "missing":
-        return Fault(f"key {path[-1]!r} is missing" + (f" in {dotted(path[:-1])}" if path[:-1] else ""), "add it")
+        return Fault(f"key {path[-1]!r} is missing" + (f" in {worded(data, path[:-1])}" if path[:-1] else ""), "add it")
     if kind == "literal_error":
+        choices += _other_words(model, path)
         hit = closest(value, choices) if isinstance(value, str) else None
         return Fault(
             _titled(where, f"{shown(value, path)} is not a value it can have"),
@@ -169,6 +170,15 @@ def _titled(where: str, text: str) -> str:
     return f"{where}: {text}" if where else text
 
 
+def worded(data: Any, path: tuple[Any, ...]) -> str:
+    """A path for people: an override is called by its number in its own file, counted from 1."""
+    if len(path) < 2 or path[0] != "overrides" or not isinstance(path[1], int):
+        return dotted(path)
+    items = data.get("overrides") if isinstance(data, dict) else None
+    number = own_index(items, path[1]) if isinstance(items, Seq) and path[1] < len(items) else path[1]
+    return ", ".join(part for part in (f"override {number + 1}", dotted(path[2:])) if part)
+
+
 def dotted(path: Iterable[Any]) -> str:
     """``classes.roce.dscp[0]``."""
     out = ""
@@ -195,7 +205,19 @@ def described(value: Any, path: Iterable[Any] = ()) -> str:
 
 def known_keys(model: type[BaseModel], path: Iterable[Any]) -> list[str]:
     """The keys of the model that ``path`` leads to."""
-    models: list[type[BaseModel]] = [model]
+    return [info.alias or name for item in _models(model, path) for name, info in item.model_fields.items()]
+
+
+def _other_words(model: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
+    """Words that a field takes besides those of its type, as its schema lists them."""
+    fields = [item.model_fields.get(path[-1]) for item in _models(model, path[:-1])] if path else []
+    extras = [info.json_schema_extra for info in fields if info is not None]
+    listed = [extra.get("enum") for extra in extras if isinstance(extra, dict)]
+    return [str(word) for words in listed if isinstance(words, list) for word in words]
+
+
+def _models(model: type[BaseModel], path: Iterable[Any]) -> list[type[BaseModel]]:
+    """The models that may stand where ``path`` leads to."""
     annotations: list[Any] = [model]
     for step in path:
         following: list[Any] = []
@@ -208,13 +230,12 @@ def known_keys(model: type[BaseModel], path: Iterable[Any]) -> list[str]:
                 elif get_origin(item) in (dict, tuple, list):
                     following.extend(get_args(item)[-1:] if get_origin(item) is dict else get_args(item)[:1])
         annotations = following
-    models = [
+    return [
         item
         for annotation in annotations
         for item in _members(annotation)
         if isinstance(item, type) and issubclass(item, BaseModel)
     ]
-    return [info.alias or name for item in models for name, info in item.model_fields.items()]
 
 
 def _members(annotation: Any) -> Iterator[Any]:

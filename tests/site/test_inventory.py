@@ -76,7 +76,7 @@ def test_resolution_is_nornirs(tmp_path: Path) -> None:
         ("hosts", "leaf1: {platform: sonic, port: 70000}\n", "1:32", "port: 70000 is out of range", "65535"),
         ("hosts", "leaf1: {platform: sonic, groups: leaf}\n", "1:34", "a list is needed here, not text 'leaf'", "[26]"),
         ("hosts", "leaf1: {platform: sonic, groups: [lef]}\n", "1:35", "there is no group 'lef'", "gpu"),
-        ("hosts", "leaf1: {platform: sonik}\n", "1:1", "platform sonik of leaf1 is not installed", "did you mean sonic?"),
+        ("hosts", "leaf1: {platform: sonik}\n", "1:19", "platform sonik of leaf1 is not installed", "did you mean sonic?"),
         ("hosts", "leaf1: {}\n", "1:1", "leaf1 has no platform", "set platform"),
         ("hosts", "leaf1: 5\n", "1:1", "leaf1 needs a mapping", "as in"),
         ("hosts", "1: {platform: sonic}\n", "1:1", "1 is read as a number", '"1"'),
@@ -85,9 +85,9 @@ def test_resolution_is_nornirs(tmp_path: Path) -> None:
         ("hosts", "'leaf[1-3': {platform: sonic}\n", "1:1", "'[' without ']'", "gpu[01-04]"),
         ("hosts", "'leaf[3-1]': {platform: sonic}\n", "1:1", "runs backwards", "1-3"),
         ("hosts", "leaf1: {platform: sonic}\n'leaf[1-2]': {platform: sonic}\n", "2:1", "leaf1 is already defined in inventory/hosts.yaml:1:1", "split"),
-        ("hosts", "leaf1: {platform: sonic, hostname: 'a b'}\n", "1:1", "neither an IP address nor a DNS name", "192.0.2.10"),
-        ("hosts", "leaf1: {platform: sonic, hostname: 192.0.2.300}\n", "1:1", "neither an IP address nor a DNS name", ""),
-        ("hosts", "leaf1: {platform: sonic, hostname: '192.0.2.{n}'}\n", "1:1", "uses n, which is no index here", ""),
+        ("hosts", "leaf1: {platform: sonic, hostname: 'a b'}\n", "1:36", "neither an IP address nor a DNS name", "192.0.2.10"),
+        ("hosts", "leaf1: {platform: sonic, hostname: 192.0.2.300}\n", "1:36", "neither an IP address nor a DNS name", ""),
+        ("hosts", "leaf1: {platform: sonic, hostname: '192.0.2.{n}'}\n", "1:36", "uses n, which is no index here", ""),
         ("hosts", "leaf1: {platform: sonic, username: 'a; rm'}\n", "1:36", "is not a user name", ""),
         ("hosts", "leaf1: {platform: sonic, data: {rolle: leaf}}\n", "1:33", "unknown key 'rolle' in data", "did you mean role?"),
         ("hosts", "leaf1: {platform: sonic, data: {role: 'a b'}}\n", "1:39", "is not a plain name", ""),
@@ -95,7 +95,7 @@ def test_resolution_is_nornirs(tmp_path: Path) -> None:
         ("hosts", "leaf1: {platform: sonic, data: {globals: all}}\n", "1:42", "'all' is not a value", "one of: extend, exclusive, refuse"),
         ("hosts", "leaf1: {platform: sonic, data: {os_version: 202411}}\n", "1:45", "text is needed here, not 202411", "quotes"),
         ("hosts", "leaf1: {platform: sonic, data: {asic: 'x`y'}}\n", "1:39", "is not a plain fact", ""),
-        ("hosts", "leaf1: {platform: sonic, data: {failure_domain: 'a/b'}}\n", "1:1", "failure_domain", ""),
+        ("hosts", "leaf1: {platform: sonic, data: {failure_domain: 'a/b'}}\n", "1:49", "failure_domain", ""),
         ("hosts", "leaf1: {platform: sonic, data: {ports: {Ethernet0: {sped: 1G}}}}\n", "1:53", "unknown key 'sped'", "did you mean speed?"),
         ("hosts", "leaf1: {platform: sonic, data: {ports: {Ethernet0: {speed: 400}}}}\n", "1:60", "a speed needs its unit", ""),
         ("hosts", "leaf1: {platform: sonic, data: {ports: {Ethernet0: {speed: 300G}}}}\n", "1:60", "300G is not an Ethernet speed", "400G"),
@@ -198,6 +198,27 @@ def test_names_of_variables() -> None:
     assert secrets.variable("rack-1.gpus") == "ROCETUNE_PASSWORD_RACK_1_GPUS"
 
 
+@pytest.mark.parametrize(
+    ("hosts", "place", "text"),
+    [
+        ("leaf1:\nplatform: sonic\ndata: {role: leaf}\n", ["2:1", "3:1"], "stands where a name is expected"),
+        ("leaf1:\n  hostname: leaf1\n platform: sonic\n", ["3:2"], "the indentation or a bracket is wrong here"),
+        ("leaf1:\n  hostname: leaf1\n    platform: sonic\n", ["3:13"], "a second ': '"),
+    ],
+)
+def test_a_wrong_indent_is_one_error(errors: Errors, hosts: str, place: list[str], text: str) -> None:
+    """Nothing about a missing platform, or about links to a device that is not whole."""
+    found = errors({"inventory/hosts.yaml": hosts + '"gpu[01-02]": {groups: [gpu]}\n'})
+    assert [error.place for error in found] == [f"inventory/hosts.yaml:{at}" for at in place], found
+    assert text in found[0].text
+
+
+def test_a_wrong_address_is_shown_where_it_was_written(errors: Errors) -> None:
+    groups = "gpu:\n  platform: linux\n  hostname: '192.0.2.{n+255}'\n"
+    found = errors({"inventory/groups.yaml": groups, "inventory/links.yaml": None})
+    assert {error.place for error in found} == {"inventory/groups.yaml:3:13"}
+
+
 def test_other_tools_may_keep_their_data(load: Load) -> None:
     site = load(
         {
@@ -207,7 +228,7 @@ def test_other_tools_may_keep_their_data(load: Load) -> None:
         }
     )
     assert site.inventory["leaf2"].data["vlan_pool"] == 8
-    assert [warning.place for warning in site.warnings] == ["inventory/hosts.yaml:1:33"]
+    assert [warning.place for warning in site.warnings if "vlan_pool" in warning.text] == ["inventory/hosts.yaml:1:33"]
 
 
 def test_options_of_a_plugin_are_flat(load: Load) -> None:

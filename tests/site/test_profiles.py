@@ -27,13 +27,15 @@ REST = "  default: {priority: 0, bandwidth: 50%}\n"
         (HEAD + ROCE.replace("[26]", "26") + REST, "3:16", "a list is needed here, not 26", "[26]"),
         (HEAD + ROCE.replace("[26]", "[64]") + REST, "3:17", "classes.roce.dscp[0]: 64 is out of range", "at most 63"),
         (HEAD + ROCE.replace("true", "yes") + REST, "3:45", "true or false is needed here, not text 'yes'", "on, off and yes are text"),
-        (HEAD + ROCE.replace("50%", "50") + REST, "3:62", "a share is written with its sign", ""),
+        (HEAD + ROCE.replace("50%", "50") + REST, "3:62", "classes.roce.bandwidth: a share needs its unit", "as in 50%"),
         (HEAD + ROCE.replace("50%}", "50%, pfc: {headroom: 100XB}}") + REST, "3:83", "unit 'XB' is not a unit of size", ""),
         (HEAD + ROCE.replace("50%}", "50%, pfc: {headroom: [1]}}") + REST, "3:83", "classes.roce.pfc.headroom: ", ""),
         (HEAD + ROCE.replace("50%}", "50%, pfc: {watchdog: {detect: 200}}}") + REST, "3:92", "a time needs its unit", ""),
         (HEAD + ROCE.replace("50%}", "50%, pfc: {watchdog: {action: drp}}}") + REST, "3:92", "'drp' is not a value it can have", "did you mean drop?"),
         (HEAD + ROCE.replace("50%}", "50%, pfc: {watchdog: on}}") + REST, "3:83", "watchdog", ""),
         (HEAD + ROCE.replace("50%}", "50%, ecn: {objective: balance}}") + REST, "3:84", "'balance' is not a value", "did you mean balanced?"),
+        (HEAD + ROCE.replace("50%}", "50%, ecn: {objective: fast}}") + REST, "3:84", "'fast' is not a value", "latency, balanced, throughput, off"),
+        (HEAD + ROCE.replace("50%}", "50%, ecn: {kmin: 4us}}") + REST, "3:79", "unit 'us' is not a unit of size", "4us at 400G is 200 KB"),
         (HEAD + ROCE.replace("50%}", "50%, ecn: {kmin: 2MB, kmax: 1MB}}") + REST, "3:79", "kmin 2 MB is above kmax 1 MB", "1 MB or less"),
         (HEAD + ROCE + REST.replace("priority: 0", "priority: 3"), "4:23", "classes roce and default are both on priority 3", "free priorities: 0, 1, 2, 4, 5, 6, 7"),
         (HEAD + ROCE + REST.replace("50%", "40%"), "4:37", "the shares make 90%, not 100%: roce 50% + default 40%", "add 10%"),
@@ -47,10 +49,10 @@ REST = "  default: {priority: 0, bandwidth: 50%}\n"
         ("- a\n", "1:1", "ai.yaml must hold a mapping", "key: value"),
         (HEAD + ROCE + REST + "extends: nothing\n", "5:10", "there is no profile 'nothing' to extend", ""),
         (HEAD + ROCE + REST + "overrides:\n  - {match: {role: spine}, classes: {rocce: {}}}\n", "6:45", "the profile has no class rocce", "classes: roce, default"),
-        (HEAD + ROCE + REST + "overrides:\n  - {match: {rol: spine}, mtu: 9000}\n", "6:14", "unknown key 'rol' in overrides[0].match", "did you mean role?"),
+        (HEAD + ROCE + REST + "overrides:\n  - {match: {rol: spine}, mtu: 9000}\n", "6:14", "unknown key 'rol' in override 1, match", "did you mean role?"),
         (HEAD + ROCE + REST + "overrides:\n  - {match: {speed: 100}, mtu: 9000}\n", "6:21", "a speed needs its unit", ""),
-        (HEAD + ROCE + REST + "overrides:\n  - {match: {role: spine}, classes: {roce: {ecn: {objectiv: latency}}}}\n", "6:51", "with override 1 (role=spine): unknown key 'objectiv' in classes.roce.ecn", "did you mean objective?"),
-        (HEAD + ROCE + REST + "overrides:\n  - {match: {role: spine}, mtu: 8000}\n", "6:33", "with override 1 (role=spine): mtu: servers would send 9000 byte packets", "8000 or less"),
+        (HEAD + ROCE + REST + "overrides:\n  - {match: {role: spine}, classes: {roce: {ecn: {objectiv: latency}}}}\n", "6:51", "with profiles/ai.yaml override 1 (role=spine): unknown key 'objectiv' in classes.roce.ecn", "did you mean objective?"),
+        (HEAD + ROCE + REST + "overrides:\n  - {match: {role: spine}, mtu: 8000}\n", "6:33", "with profiles/ai.yaml override 1 (role=spine): mtu: servers would send 9000 byte packets", "8000 or less"),
     ],
 )  # fmt: skip
 def test_every_error_has_place_reason_and_remedy(
@@ -109,6 +111,21 @@ def test_extends_takes_the_rest_from_the_other_file(load: Load) -> None:
     assert (mine.mtu, mine.host_mtu) == (9100, 9000)
     assert str(site.locate("profiles", "mine", "classes", "roce", "ecn", "objective")) == "profiles/mine.yaml:4:27"
     assert str(site.locate("profiles", "mine", "classes", "roce", "dscp")) == "profiles/ai.yaml:3:16"
+
+
+def test_overrides_are_numbered_in_their_own_file(errors: Errors, load: Load) -> None:
+    above = {"profiles/ai.yaml": HEAD + ROCE + CNP + REST + "overrides:\n  - {match: {role: spine}, mtu: 9100}\n"}
+    mine = "name: mine\nextends: ai\noverrides:\n  - {match: {role: leaf}, mtu: 9050}\n"
+    found = errors({**above, "profiles/mine.yaml": mine.replace("9050", "8000")})
+    assert found[0].place == "profiles/mine.yaml:4:32"
+    assert found[0].text.startswith("with profiles/mine.yaml override 1 (role=leaf): mtu")
+    found = errors({**above, "profiles/mine.yaml": mine.replace("9050", "ten")})
+    assert (found[0].place, found[0].text[:15]) == ("profiles/mine.yaml:4:32", "override 1, mtu")
+    site = load({**above, "profiles/mine.yaml": mine})
+    assert [item.origin for item in site.profiles["mine"].overrides] == [
+        "profiles/ai.yaml override 1",
+        "profiles/mine.yaml override 1",
+    ]
 
 
 def test_an_error_of_an_extended_profile_points_at_the_file_that_made_it(errors: Errors) -> None:
@@ -185,7 +202,10 @@ def test_overrides_that_meet_are_checked_together(errors: Errors) -> None:
     found = errors({"profiles/ai.yaml": HEAD + ROCE + CNP + REST + overrides})
     assert len(found) == 1
     assert found[0].place == "profiles/ai.yaml:8:5"
-    assert "override 1 (role=leaf) and override 2 (speed=400G) meet on leaf1:Ethernet0" in found[0].text
+    assert (
+        "profiles/ai.yaml override 1 (role=leaf) and profiles/ai.yaml override 2 (speed=400G) meet on leaf1:Ethernet0"
+        in found[0].text
+    )
     assert "kmin 800 KB is above kmax 700 KB" in found[0].text
 
 
