@@ -129,14 +129,19 @@ def _evidence(case: Case, result: Result) -> Evidence | None:
 
 
 def _pushable(case: Case, entry: Entry, result: Result) -> bool:
-    """True when the comparison with the plan found this very leaf, so that a push writes it."""
+    """True when the comparison with the plan found this leaf, so that a push writes it.
+
+    Objects of a switch serve many ports and the comparison names one of them; a NIC has its own.
+    """
     drift = (case.drift or {}).get(result.device)
     if entry.kind != "setting" or drift is None:
         return False
     paths = [path for device, path, _ in result.also if device == result.device]
     wanted = {(path[0], topic(path[1:])) for path in (result.path, *paths) if len(path) > 1}
     found = {(path[0], topic(path[1:])) for path in map(origin, drift.changes) if len(path) > 1}
-    return any((port, about) in found or ("", about) in found for port, about in wanted)
+    if case.plan[result.device].device.kind == "switch":
+        return bool({about for _, about in wanted} & {about for _, about in found})
+    return bool(wanted & found)
 
 
 def _fix(entry: Entry, result: Result, remedy: Remedy) -> tuple[str, ...]:

@@ -113,9 +113,16 @@ def test_a_push_is_offered_where_the_comparison_found_the_leaf() -> None:
         ("MAP-002", True),
         ("DCBX-001", False),
     }
-    other = replace(change, origin=("Ethernet2/1", "trust"))
-    rack.drift = {"leaf1": Comparison((other,))}
+    rack.drift = {"leaf1": Comparison((replace(change, origin=("Ethernet1/1", "mtu_bytes")),))}
     assert not rack.finding("MAP-002").apply
+
+
+@pytest.mark.parametrize(("netdev", "offered"), [("ens11np0", True), ("ens12np0", False)])
+def test_a_push_is_offered_for_the_nic_that_differs(netdev: str, offered: bool) -> None:
+    rack = healthy().seen("gpu01", "rail0", ("host", "cnp_dscp"), 4)
+    change = Change(("k",), "change", "a", "b", Phase.SERVER, Impact.NONE, origin=(netdev, "host", "cnp_dscp"))
+    rack.drift = {"gpu01": Comparison((change,))}
+    assert rack.finding("CNP-001").apply is offered
 
 
 class TestScope:
