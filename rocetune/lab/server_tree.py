@@ -125,7 +125,6 @@ class Tree:
         self.root, self.inbox = root, inbox
         self._name, self._ports, self._rdma_cm = name, ports, rdma_cm
         self._folders: set[str] = set()  # known to exist
-        self._constants: dict[str, str] = {}  # content -> a file that has it
 
     def build(self) -> None:
         """Everything, once."""
@@ -137,7 +136,6 @@ class Tree:
     def boot(self) -> None:
         """What a kernel makes anew at every start: sysfs, procfs, configfs, debugfs; /run and /tmp are empty."""
         self._folders.clear()
-        self._constants.clear()
         for folder in ("sys", "proc", "run", "tmp"):
             shutil.rmtree(self.root / folder, ignore_errors=True)
         for folder in ("run", "tmp", "sys/kernel/config", "sys/kernel/debug", "sys/class/net", "sys/class/infiniband"):
@@ -166,18 +164,9 @@ class Tree:
                 Path(folder).mkdir(parents=True, exist_ok=True)
                 self._folders.add(folder)
             if constant:
-                self._share(target, text)
+                _share(target, text)
             else:
                 _write(target, text)
-
-    def _share(self, target: str, text: str) -> None:
-        """A link to the one file with this content: making a file costs a disk twenty times what a link does."""
-        source = self._constants.get(text)
-        if source is None:
-            _write(target, text)
-            self._constants[text] = target
-        else:
-            os.link(source, target)
 
     def _etc(self) -> Mapping[str, str]:
         return {
@@ -334,6 +323,37 @@ def _write(path: str, text: str) -> None:
         file.write(f"{text}\n".encode())
 
 
+_constants: dict[str, str] = {}  # content of an attribute nobody writes -> a file of any server that has it
+_tools: dict[str, str] = {}  # what a tool's link points to -> such a link in any server's folder
+
+
+def _share(target: str, text: str) -> None:
+    """A link to the one file with this content: making a file costs a disk twenty times what a link does."""
+    if not _linked(_constants.get(text), target):
+        _write(target, text)
+        _constants[text] = target
+
+
+def _point(target: Path, to: str) -> None:
+    """A symbolic link, made as a hard link to one that points there already."""
+    if not _linked(_tools.get(to), str(target)):
+        target.symlink_to(to)
+        _tools[to] = str(target)
+
+
+def _linked(source: str | None, target: str) -> bool:
+    """False when there is no source, it is gone, has all the links it can have, or is on another disk."""
+    if source is None:
+        return False
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except FileExistsError:
+        raise
+    except OSError:
+        return False
+    return True
+
+
 def rewrite(path: Path, text: str) -> None:
     """Give an attribute that shares its file with others a content of its own."""
     with contextlib.suppress(FileNotFoundError):
@@ -370,11 +390,11 @@ def install_tools(folder: Path, *, inbox: bool) -> None:
         target = folder / name
         target.unlink(missing_ok=True)
         if source.stat().st_mode & 0o100 or name in ("_lab", "_nic", "_cma", "_units"):
-            target.symlink_to(source)
+            _point(target, str(source))
         else:  # an installer that lost the executable bit
             shutil.copyfile(source, target)
             target.chmod(0o755)
     for name in _BORROWED:
         real = shutil.which(name, path="/usr/bin:/bin")
         if real is not None and not (folder / name).exists():
-            (folder / name).symlink_to(real)
+            _point(folder / name, real)

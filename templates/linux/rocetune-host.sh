@@ -91,7 +91,8 @@ place() {
         return 0
     fi
     [ -d "$ROOT${1%/*}" ] || mkdir -p "$ROOT${1%/*}" || return 1
-    put "$1.new" "$2" && chmod "$3" "$ROOT$1.new" && mv -f "$ROOT$1.new" "$ROOT$1"
+    umask 022
+    put "$1.new" "$2" && { [ "$3" = 0644 ] || chmod "$3" "$ROOT$1.new"; } && mv -f "$ROOT$1.new" "$ROOT$1"
 }
 
 number() {
@@ -466,6 +467,7 @@ need() {
 }
 
 observe_tool() {
+    m_count=0
     if have mlnx_qos; then
         observe_mlnx_qos "$1"
     elif have dcb; then
@@ -477,7 +479,7 @@ observe_tool() {
         return
     fi
     o_i=0
-    while [ "$o_i" -lt 64 ] && [ -n "${c_trust-}" ]; do
+    while [ "$m_count" -lt 64 ] && [ "$o_i" -lt 64 ] && [ -n "${c_trust-}" ]; do
         eval "[ -n \"\${c_dscp2prio_$o_i-}\" ]" || cur "dscp2prio.$o_i" -
         o_i=$((o_i + 1))
     done
@@ -581,10 +583,14 @@ mlnx_map() {
     m_old=$IFS
     IFS=,
     for m_dscp in $2; do
-        IFS=$m_old
-        m_dscp=${m_dscp#0}
-        number "$m_dscp" 0 63 && cur "dscp2prio.$m_dscp" "$1"
-        IFS=,
+        case $m_dscp in
+        0[0-9]) m_dscp=${m_dscp#0} ;;
+        [0-9] | [1-5][0-9] | 6[0-3]) ;;
+        *) continue ;;
+        esac
+        eval "c_dscp2prio_$m_dscp=\$1"
+        c_keys="$c_keys dscp2prio.$m_dscp"
+        m_count=$((m_count + 1))
     done
     IFS=$m_old
 }
@@ -829,7 +835,9 @@ show_port() {
     s_out=
     for s_key in $c_keys; do
         get "$s_key"
-        valid "port.$1.$s_key" "$GOT" && s_out="${s_out}port.$1.$s_key=$GOT$NL"
+        # The map was checked entry by entry.
+        case $s_key in dscp2prio.*) ;; *) valid "port.$1.$s_key" "$GOT" || continue ;; esac
+        s_out="${s_out}port.$1.$s_key=$GOT$NL"
     done
     for s_key in $u_keys; do
         vn "$s_key"
@@ -925,10 +933,12 @@ persisted() {
 
 # set_persist IF VALUE: notes what the confirm shall make true.
 set_persist() {
-    rm -f "$ROOT$RUN/persist.$1"
+    [ ! -e "$ROOT$RUN/persist.$1" ] || rm -f "$ROOT$RUN/persist.$1"
     [ "$2" = stale ] && return 0
     persisted "$1"
-    [ "$REPLY" = "$2" ] || { mkdir -p "$ROOT$RUN" && put "$RUN/persist.$1" "$2"; }
+    [ "$REPLY" = "$2" ] && return
+    [ -d "$ROOT$RUN" ] || mkdir -p "$ROOT$RUN" || return 1
+    put "$RUN/persist.$1" "$2"
 }
 
 # snapshot IF: the lines that restore this port at boot, from what was just applied and observed. Of the congestion
@@ -996,7 +1006,13 @@ persist() {
 HERE=
 case $0 in */*) HERE=${0%/*} ;; esac
 
+# Nothing is done, and no manager told, where all is in place already.
 mode_install() {
+    set -- "$HERE/rocetune-host.sh" "$HERE/rocetune-qos@.service" "$HERE/rocetune-rdma@.service" "$HERE/90-rocetune.rules"
+    i_new=$(cat "$@") || die "cannot read the boot units in $HERE"
+    set -- "$ROOT$LIB/rocetune-host.sh" "$ROOT$UNITS/rocetune-qos@.service" "$ROOT$UNITS/rocetune-rdma@.service" \
+        "$ROOT$RULES/90-rocetune.rules"
+    installed && [ "$(cat "$@")" = "$i_new" ] && return
     place "$LIB/rocetune-host.sh" "$(cat "$HERE/rocetune-host.sh")" 0755 &&
         place "$UNITS/rocetune-qos@.service" "$(cat "$HERE/rocetune-qos@.service")" 0644 &&
         place "$UNITS/rocetune-rdma@.service" "$(cat "$HERE/rocetune-rdma@.service")" 0644 &&
@@ -1730,7 +1746,7 @@ mode_undo() {
 # disarm TOKEN: stops the timer if it is this transaction's.
 disarm() {
     slurp "$RUN/armed" && [ "${REPLY%% *}" = "$1" ] || return 0
-    active "$UNDO_UNIT.timer" && systemctl stop "$UNDO_UNIT.timer" >/dev/null 2>&1
+    systemctl stop "$UNDO_UNIT.timer" >/dev/null 2>&1
     return 0
 }
 
@@ -1749,8 +1765,7 @@ mode_confirm() {
     HERE=$ROOT$TX
     persist "$ROOT$TX/boot"
     put "$RUN/confirmed.$1" 1
-    rm -f "$ROOT$RUN/armed"
-    rm -rf "$ROOT$TX"
+    rm -rf "$ROOT$RUN/armed" "$ROOT$TX"
 }
 
 mode_revert() {
