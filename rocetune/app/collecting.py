@@ -1,4 +1,7 @@
-"""``rocetune collect``: everything the doctor reads, in one file that can be judged anywhere."""
+"""``rocetune collect``: everything the doctor reads in one file, or running configurations in a folder.
+
+Both are judged later without a device, by whoever has the site.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,11 @@ from rocetune.deploy.fleet import Answer, Fleet, Member
 from rocetune.model.facts import Facts
 from rocetune.model.outcome import Progress, Report
 from rocetune.model.state import Reply, Transcript
+from rocetune.platforms.base import DeviceError
 
-_SECRET = re.compile(
-    r"(?im)^(.*\b(?:secret|password|passwd|community|key-string|auth-key|priv|token|passphrase)\b\"?\s*[:=]?\s*).+$"
-)
+_WORDS = r"(?:secret|password|passwd|community|key-string|auth-key|passkey|priv|token|passphrase)"
+_JSON_SECRET = re.compile(rf'(?i)^(\s*"[\w-]*{_WORDS}\w*"\s*:\s*)"(?:[^"\\]|\\.)*"')
+_SECRET = re.compile(rf"(?i)^(.*\b{_WORDS}\b\"?\s*[:=]?\s*).+$")
 _ADDRESS = re.compile(r"\b(?:\d{1,3}\.){3}\d{1,3}\b|\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b", re.IGNORECASE)
 
 
@@ -54,10 +58,7 @@ class Bundle:
                 for name, record in self.devices.items()
             },
         }
-        draft = path.with_name(path.name + ".part")
-        draft.touch(mode=0o600)
-        draft.write_text(json.dumps(data, indent=1) + "\n")
-        draft.replace(path)
+        _private(path, json.dumps(data, indent=1))
 
     @classmethod
     def load(cls, path: Path) -> Bundle:
@@ -178,8 +179,78 @@ def cleaner(redact: bool) -> Callable[[Transcript], Transcript]:
 
 
 def _clean(text: str, redact: bool) -> str:
-    text = _SECRET.sub(r"\1<removed>", text)
+    text = "".join(map(_without_secret, text.splitlines(keepends=True)))
     return _ADDRESS.sub("<address>", text) if redact else text
+
+
+def _without_secret(line: str) -> str:
+    """One line without its secret. A JSON document stays one: another reader parses it again."""
+    body = line.rstrip("\r\n")
+    cut, hits = _JSON_SECRET.subn(r'\1"<removed>"', body)
+    return (cut if hits else _SECRET.sub(r"\1<removed>", body)) + line[len(body) :]
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """Running configurations in a folder. ``failed`` names the devices without one, and why."""
+
+    files: Mapping[str, Path]
+    failed: Mapping[str, str] = field(default_factory=dict)
+
+
+def save_running(
+    ws: Workspace,
+    folder: Path,
+    limit: str | None = None,
+    progress: Report | None = None,
+    *,
+    accept_new_host_keys: bool = False,
+) -> Saved:
+    """Write each device's running configuration as ``<device><suffix>``: what ``diff --running`` compares offline.
+
+    Secrets are cut out; files are readable by their owner only. Raises UseError for an unknown limit, refused
+    credentials or a folder that cannot be written.
+    """
+    report = progress or quiet
+    plan = make_plan(ws)
+    names = select(ws, plan, limit)
+    fleet = make_fleet(ws, plan, names, accept_new_host_keys=accept_new_host_keys, workers=ws.workers)
+    clean = cleaner(False)
+
+    def ask(member: Member) -> Transcript:
+        command = member.platform.commands("config", _known(member))[0]
+        reply = fleet.session(member.name).collect((command,))[command]
+        if reply.error is not None:
+            raise DeviceError(member.name, command, reply.error)
+        member.platform.parse(reply.text, _known(member))
+        return clean({command: reply})
+
+    try:
+        facts = read_facts(fleet, names, report)
+        failed = {name: str(answer.error) for name, answer in facts.items() if answer.error is not None}
+        ready = tuple(name for name in facts if name not in failed)
+        answers = fleet.each(ready, ask, _progress(report, "collect", len(ready)))
+    finally:
+        fleet.close()
+    failed |= {name: str(answer.error) for name, answer in answers.items() if answer.error is not None}
+    files: dict[str, Path] = {}
+    try:
+        for name, answer in answers.items():
+            for reply in _value(answer).values():
+                files[name] = folder / f"{name}{fleet.members[name].platform.running_suffix}"
+                _private(files[name], reply.text)
+    except OSError as error:
+        raise UseError(f"{folder} cannot be written: {error.strerror or error}", "choose another folder") from error
+    return Saved(files, failed)
+
+
+def _private(path: Path, text: str) -> None:
+    """A file that its owner alone can read, complete or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(path.name + ".part")
+    draft.touch(mode=0o600)
+    draft.write_text(text if text.endswith("\n") else text + "\n")
+    draft.replace(path)
 
 
 def known_platforms(bundle: Bundle) -> None:

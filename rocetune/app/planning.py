@@ -31,21 +31,25 @@ def make_plan(ws: Workspace, asics: Mapping[str, str] | None = None) -> Plan:
 def select(ws: Workspace, plan: Plan, limit: str | None) -> tuple[str, ...]:
     """Names of planned devices that a ``--limit`` expression picks, sorted.
 
-    The expression is a comma list (or); an item is a device name pattern (``gpu*``), ``role=leaf``, ``group=gpu``,
-    ``platform=sonic`` or ``network=backend``. Raises UseError when an item matches nothing, so that a typing error
-    never looks like success.
+    A comma means or, a plus sign means and, and binds tighter: ``leaf1,role=gpu+group=pod1``. A term is a device name
+    pattern (``gpu*``), ``role=leaf``, ``group=gpu``, ``platform=sonic`` or ``network=backend``. Raises UseError when
+    an item matches nothing, so that a typing error never looks like success.
     """
     names = tuple(sorted(plan.devices))
     if not limit:
         return names
     chosen: set[str] = set()
     for item in filter(None, (part.strip() for part in limit.split(","))):
-        found = {name for name in names if _matches(plan.devices[name], item)}
+        terms = [term.strip() for term in item.split("+")]
+        if not all(terms):
+            raise UseError(f"--limit {item!r} lacks a condition beside its +", "as in: role=gpu+group=pod1")
+        found = {name for name in names if all(_matches(plan.devices[name], term) for term in terms)}
         if not found:
             known = ", ".join(names[:8]) + (" ..." if len(names) > 8 else "")
             raise UseError(
                 f"--limit {item!r} matches no managed device",
-                f"use a name pattern, role=, group=, platform= or network=; devices: {known}",
+                "use a name pattern, role=, group=, platform= or network=, with , for or and + for and; "
+                f"devices: {known}",
             )
         chosen |= found
     return tuple(sorted(chosen))
@@ -88,4 +92,5 @@ def refuse_problems(plan: Plan) -> None:
     errors = [problem for problem in plan.problems if not problem.warning]
     if errors:
         lines = [f"{problem.where}: {problem.text}; {problem.remedy}" for problem in errors]
-        raise UseError(f"the plan has {len(errors)} infeasible numbers", "\n".join(lines))
+        count = "1 number" if len(errors) == 1 else f"{len(errors)} numbers"
+        raise UseError(f"{count} of the plan cannot be", "\n".join(lines))

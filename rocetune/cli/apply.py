@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,8 +14,11 @@ from rocetune.cli.options import Settings, settings, shared
 if TYPE_CHECKING:
     from rocetune.app.workspace import Workspace
     from rocetune.cli.progress import Steps
+    from rocetune.model.change import Impact
     from rocetune.model.outcome import ApplyReport, DiffReport, Progress
 
+_REASONS = {"rollback": "give back what this run changed"}
+_SHOWN = 40  # lines of a diff that are shown before the question; a longer one is summed up
 IMPACTS = ("none", "marking", "brief_loss", "link_bounce", "all_ports", "reboot")
 
 
@@ -26,7 +29,7 @@ IMPACTS = ("none", "marking", "brief_loss", "link_bounce", "all_ports", "reboot"
     "--max-impact",
     type=click.Choice(IMPACTS),
     default=None,
-    help="The most that live traffic may feel (default: marking; with --bring-up link_bounce).",
+    help="The most that live traffic may feel; more is refused (default: marking; with --bring-up link_bounce).",
 )
 @wave
 @click.option("--keep", is_flag=True, help="After a failure keep the phases that were confirmed.")
@@ -72,7 +75,7 @@ def command(
                 bring_up=bring_up,
                 max_impact=impact,
                 wave=wave,
-                progress=_writing(shared_options, steps),
+                progress=writing(shared_options, steps),
                 accept_new_host_keys=accept_new_host_keys,
             )
         else:
@@ -85,49 +88,69 @@ def command(
                 wave=wave,
                 accept_new_host_keys=accept_new_host_keys,
                 keep=keep,
-                progress=steps,
+                progress=writing(shared_options, steps, first="push"),
             )
-    finish(report, shared_options)
+    finish(report, shared_options, limit=impact)
 
 
-def _writing(options: Settings, steps: Steps) -> Callable[[Progress], None]:
-    """Settling what was cut off writes before anything is asked: from the first device on, trouble needs a person."""
+def writing(options: Settings, steps: Steps, first: str = "") -> Callable[[Progress], None]:
+    """Progress that tells when writing begins: at the stage ``first``, else at once.
+
+    From there on trouble needs a person. Settling what was cut off writes before anything is asked; a push reads
+    its baseline first.
+    """
 
     def report(step: Progress) -> None:
-        options.wrote = True
+        options.wrote = options.wrote or step.stage == first or not first
         steps(step)
 
     return report
 
 
 def consent(options: Settings, steps: Steps, yes: bool) -> Callable[[DiffReport], bool]:
-    """A function that shows the diff and asks. Raises UsageError where nobody can answer."""
+    """A function that shows the diff, a long one summed up, and asks. Raises UseError where nobody can answer."""
 
     def ask(report: DiffReport) -> bool:
-        from rocetune.report.diff import diff_text
+        from rocetune.app.errors import UseError
+        from rocetune.report.changes import impact_words
+        from rocetune.report.diff import report_impact
 
         steps.pause()
         stream = options.format != "text"  # a program reads stdout: the diff goes to stderr then
-        paint = options.paint(sys.stderr if stream else sys.stdout)
-        click.echo(diff_text(report, paint, options.verbose), err=stream)
-        if not yes:
-            if not _somebody_is_here():
-                raise click.UsageError("nobody is here to confirm; nothing was changed. Add --yes to go on.")
-            if not click.confirm("Apply this?", default=False, err=stream):
-                return False
-        options.wrote = True
-        return True
+        click.echo(_shown(report, options, sys.stderr if stream else sys.stdout), err=stream)
+        if yes:
+            return True
+        if not _somebody_is_here():
+            raise UseError("nobody is here to confirm; nothing was changed", "add --yes to go on without the question")
+        worst = report_impact(report)
+        return click.confirm(f"Apply this (impact up to {impact_words(worst)})?", default=False, err=stream)
 
     return ask
+
+
+def _shown(report: DiffReport, options: Settings, stream: Any) -> str:
+    from rocetune.report.diff import brief_text, diff_text
+
+    paint = options.paint(stream)
+    whole = diff_text(report, paint, options.verbose)
+    if options.verbose or whole.count("\n") < _SHOWN:
+        return whole
+    return (
+        f"{brief_text(report, paint)}\nEvery setting: {options.again(options.scoped('diff'))}, or this command with -v."
+    )
 
 
 def _somebody_is_here() -> bool:
     return sys.stdin.isatty()
 
 
-def finish(report: ApplyReport, options: Settings, undoing: str = "") -> None:
-    """Print the outcome, the next command, and the summary last; leave with the report's exit code."""
+def finish(report: ApplyReport, options: Settings, undoing: str = "", limit: Impact | None = None) -> None:
+    """Print the outcome, the next command, and the summary last; leave with the report's exit code.
+
+    ``limit`` is the impact that was accepted: what went beyond it is the reason of a refusal.
+    """
     from rocetune.report.apply import apply_json, apply_markdown, apply_text, next_commands, summary
+    from rocetune.report.diff import apply_commands, brief_text, report_impact
 
     if options.format == "json":
         click.echo(apply_json(report, undoing))
@@ -135,22 +158,34 @@ def finish(report: ApplyReport, options: Settings, undoing: str = "") -> None:
         click.echo(apply_markdown(report, undoing), nl=False)
     else:
         paint = options.paint()
+        following = [(line, _REASONS.get(line.split()[0], "")) for line in next_commands(report, undoing)]
+        if limit is not None and report.verdict == "refused" and report_impact(report.diff) > limit:
+            click.echo("\n" + brief_text(report.diff, paint))
+            following = [("diff", "every setting"), *apply_commands(report.diff)]
+            following = [(options.scoped(words), why) for words, why in following]
         text = apply_text(report, paint)
         if text:
             click.echo("\n" + text + "\n")
-        following = list(next_commands(report, undoing))
         if report.doctor is not None and report.doctor.findings:
             from rocetune.cli.doctor import show
 
-            show(report.doctor, options)  # ends with its own next command
-            following = ["", *(line for line in following if line != "doctor")]
-        for index, line in enumerate(following):
-            if line:
-                click.echo(("Next: " if index == 0 else "  or: ") + options.again(line))
+            _after_findings(options, show(report.doctor, options), following)
+        else:
+            options.next(following)
         shade = {0: "good", 1: "warn"}.get(report.exit_code, "bad")
         click.echo(paint(shade, summary(report, undoing)))
     if report.exit_code:
         raise click.exceptions.Exit(report.exit_code)
+
+
+def _after_findings(options: Settings, shown: str, following: Sequence[tuple[str, str]]) -> None:
+    """The doctor's own text may end with the next command; what can be done instead comes after it."""
+    if not any(line.startswith("Next: ") for line in shown.splitlines()):
+        options.next(following)
+        return
+    for words, why in following:
+        if not words.startswith("doctor"):
+            click.echo(f"  or: {options.again(words)}" + (f"   # {why}" if why else ""))
 
 
 def _plan_summary(workspace: Workspace, options: Settings) -> None:

@@ -40,7 +40,9 @@ def command(running: Path | None, accept_new_host_keys: bool) -> None:
         raise click.exceptions.Exit(2)
     if report.changed:
         if report.live and shared_options.format == "text":
-            click.echo(f"Next: {shared_options.again('apply')}")
+            from rocetune.report.diff import apply_commands
+
+            shared_options.next([(shared_options.scoped(words), why) for words, why in apply_commands(report)])
         raise click.exceptions.Exit(1)
 
 

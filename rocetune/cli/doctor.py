@@ -38,15 +38,17 @@ def command(bundle: Path | None, interval: float, accept_new_host_keys: bool) ->
         raise click.exceptions.Exit(1)
 
 
-def show(report: DoctorReport, options: Settings) -> None:
-    """Print findings in the asked format."""
+def show(report: DoctorReport, options: Settings) -> str:
+    """Print findings in the asked format; what was printed."""
     from rocetune.report import findings
 
     if options.format == "json":
-        click.echo(findings.findings_json(report))
+        text = findings.findings_json(report)
     elif options.format == "junit":
-        click.echo(findings.findings_junit(report))
+        text = findings.findings_junit(report)
     elif options.format == "markdown":
-        click.echo(findings.findings_markdown(report), nl=False)
+        text = findings.findings_markdown(report)
     else:
-        click.echo(findings.findings_text(report, options.paint(), options.verbose, options.again))
+        text = findings.findings_text(report, options.paint(), options.verbose, options.again)
+    click.echo(text, nl=not text.endswith("\n"))
+    return text

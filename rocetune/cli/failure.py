@@ -36,6 +36,8 @@ def message(error: BaseException, settings: Settings) -> str:
     if isinstance(error, SiteErrors):
         return str(error)
     if isinstance(error, UseError | LabError):
+        if error.remedy and error.text.endswith(error.remedy):  # a text that came with its remedy
+            return f"{error.text[: -len(error.remedy)].rstrip(' :')}\n  {error.remedy}"
         return error.text + ("\n  " + error.remedy.replace("\n", "\n  ") if error.remedy else "")
     if isinstance(error, Unreachable):
         remedy = "Check its address and port in the inventory, and the way to it (VPN, jump host)."

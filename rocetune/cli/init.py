@@ -15,11 +15,21 @@ from rocetune.cli.options import settings, shared
 @shared
 def command(folder: Path | None, force: bool) -> None:
     """Copy profiles, a sample inventory and rocetune.yaml."""
+    from rocetune.app.errors import UseError
+    from rocetune.site.errors import SiteErrors
     from rocetune.site.scaffold import init
 
     shared_options = settings()
     root = folder or shared_options.site
-    for path in init(root, force):
+    try:
+        written = init(root, force)
+    except SiteErrors as error:
+        count = len(error.errors)
+        words = f"{count} of its files are there already" if count > 1 else f"{error.errors[0].file} is there already"
+        raise UseError(
+            f"{root} is a site: {words}; nothing was written", "choose an empty folder, or overwrite them with --force"
+        ) from error
+    for path in written:
         click.echo(path)
     shared_options.site = root
     click.echo("Edit inventory/ and rocetune.yaml to describe your rack.")

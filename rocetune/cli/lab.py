@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rocetune.cli import complete
 from rocetune.cli.options import settings, shared
 
 if TYPE_CHECKING:
@@ -20,9 +21,7 @@ def command() -> None:
 
 
 def _root() -> Path:
-    from rocetune.app.workspace import STATE
-
-    return settings().site.resolve() / STATE / "lab"
+    return settings().lab_root
 
 
 @command.command(help="Start the devices in the background. What they held at the last stop is kept.")
@@ -37,9 +36,9 @@ def start(latency: float) -> None:
     workspace = shared_options.workspace()
     control.start(workspace.lab_root, make_plan(workspace), site=workspace.root, latency_ms=latency)
     _show(control.status(workspace.lab_root))
-    shared_options.lab = True
     if shared_options.format == "text":
-        click.echo(f"Next: {shared_options.again('diff')}")
+        shared_options.lab = True
+        shared_options.next([("diff", "")])
 
 
 @command.command(help="Stop the devices. They keep what they hold.")
@@ -69,14 +68,32 @@ def reset() -> None:
     """Forget what the devices hold, all faults and the clock."""
     from rocetune.lab import control
 
-    control.stop(_root())
+    stopped = control.stop(_root())
     control.reset(_root())
-    click.echo("the lab is at factory state.")
+    click.echo(f"{'the lab was stopped; ' if stopped else ''}its devices are at factory state.")
+    settings().next([("lab start", "")])
+
+
+@command.command(
+    "ssh",
+    help="Log in to an emulated device, or run COMMAND there. Devices behind eAPI take commands separated by ';'.",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@shared
+@click.argument("device", shell_complete=complete.lab_devices)
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[COMMAND]...")
+def ssh(device: str, words: tuple[str, ...]) -> None:
+    """Ends with the command's own exit status."""
+    from rocetune.lab.login import login
+
+    status = login(_root(), device, words[1:] if words[:1] == ("--",) else words, click.echo)
+    if status:
+        raise click.exceptions.Exit(status)
 
 
 @command.command(help="Set a fault, or lift faults with --clear. Without arguments: list the faults there are.")
-@click.argument("device", required=False)
-@click.argument("name", required=False)
+@click.argument("device", required=False, shell_complete=complete.lab_devices)
+@click.argument("name", required=False, shell_complete=complete.faults)
 @click.argument("value", required=False)
 @click.option("--port", metavar="PORT", help="The port it strikes.")
 @click.option(
@@ -115,12 +132,15 @@ def _list_faults(found: Status) -> None:
     from rocetune.report.table import table
 
     if not found.known_faults:
-        raise click.UsageError(f"no lab was started here; start one with: {settings().again('lab start')}")
+        from rocetune.lab.errors import LabNotRunning
+
+        raise LabNotRunning("no lab was started here", f"start one with: {settings().again('lab start')}")
     for platform, faults in found.known_faults.items():
         click.echo(f"{platform}\n{table([[name, text] for name, text in faults.items()], indent='  ')}")
 
 
 def _show(found: Status) -> None:
+    from rocetune.lab.faults import lasting
     from rocetune.report.table import counted, table, to_json
 
     if settings().written("text", "json") == "json":
@@ -138,6 +158,8 @@ def _show(found: Status) -> None:
     ]
     if rows:
         click.echo(table(rows, ["device", "platform", "transport", "port", "faults"], right=[3]))
+    if any(not lasting(entry.fault.name) for item in found.devices for entry in item.faults):
+        click.echo("Faults that change a setting are listed until `lab fault --clear`, also when it was mended since.")
     words = f"{counted(len(rows), 'emulated device')} on loopback" if found.running else "no lab is running"
     latency = f", {found.latency_ms:g} ms latency" if found.running and found.latency_ms else ""
     click.echo(f"{words}{latency}.")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -40,6 +40,18 @@ class Settings:
 
         return open_workspace(self.site, inventory=self.inventory, lab=self.lab)
 
+    @property
+    def lab_root(self) -> Path:
+        """The lab's folder, without loading the site."""
+        from rocetune.app.workspace import STATE
+
+        return self.site.resolve() / STATE / "lab"
+
+    @property
+    def state(self) -> Path:
+        """Where runs are journaled, without loading the site."""
+        return self.lab_root / "state" if self.lab else self.lab_root.parent
+
     def paint(self, stream: Any = None) -> Paint:
         """Colour for a terminal, unless NO_COLOR (https://no-color.org) or --no-color forbids it."""
         from rocetune.report.table import Paint
@@ -53,6 +65,15 @@ class Settings:
         if self.format not in formats:
             raise click.UsageError(f"this command writes {', '.join(formats)}, not {self.format}.")
         return self.format
+
+    def next(self, commands: Sequence[tuple[str, str]]) -> None:
+        """Print what to type next, most useful first; each command of ``rocetune`` with the reason for it, or ""."""
+        for index, (command, why) in enumerate(commands):
+            click.echo(("Next: " if index == 0 else "  or: ") + self.again(command) + (f"   # {why}" if why else ""))
+
+    def scoped(self, command: str) -> str:
+        """A command for the same devices as this one."""
+        return f"{command} --limit {_quote(self.limit)}" if self.limit else command
 
     def again(self, command: str) -> str:
         """A rocetune command line for the same site, to show as the next thing to type."""
@@ -89,7 +110,10 @@ def shared(function: Function) -> Function:
             click.option("--site", type=folder, metavar="DIR", help="The site's folder (default: here).", **common),
             click.option("--inventory", type=folder, metavar="DIR", help="Inventory instead of the site's.", **common),
             click.option(
-                "--limit", metavar="EXPR", help="Only devices that match: leaf*,role=gpu,group=pod1.", **common
+                "--limit",
+                metavar="EXPR",
+                help="Only these devices: 'leaf*,role=gpu+group=pod1' (, or; + and).",
+                **common,
             ),
             click.option("--lab", is_flag=True, help="Against the emulated devices of this inventory.", **common),
             click.option("--format", type=click.Choice(FORMATS), help="How results are written.", **common),

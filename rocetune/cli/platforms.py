@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from rocetune.cli import complete
 from rocetune.cli.options import settings, shared
 
 
 @click.command(help="Show the supported platforms: transport, safety, confirmed and unconfirmed facts.")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete.platforms)
 @shared
 def command(name: str | None) -> None:
     """One row per platform, or everything about one."""

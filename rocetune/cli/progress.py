@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rocetune.cli.options import Settings
     from rocetune.model.outcome import Progress
 
-_ROUTINE = frozenset({"connected", "ok", "read"})  # said of every device; only each tenth is logged
+_ROUTINE = frozenset({"connected", "ok", "read", "confirmed"})  # said of every device; few are logged
 _LASTING = frozenset({"push", "precheck", "canary", "wave", "confirm", "revert", "rollback", "resume"})
 
 
@@ -52,7 +52,7 @@ class Steps:
             self._status = None
 
     def _show(self, step: Progress) -> None:
-        if step.stage in _LASTING or (step.device and step.text not in _ROUTINE):
+        if step.text not in _ROUTINE and (step.stage in _LASTING or step.device):
             self.pause()
             click.echo(self._line(step), err=True)
             return
@@ -66,9 +66,11 @@ class Steps:
         self._status.update(Text(_words(step)))
 
     def _worth_a_line(self, step: Progress) -> bool:
-        if step.text not in _ROUTINE or step.total <= 10 or step.done in (1, step.total):
+        if step.text not in _ROUTINE:
             return True
-        return step.done % (step.total // 10) == 0
+        if step.done == step.total:
+            return step.text != "confirmed" or step.total > 10  # the next wave's line says as much
+        return step.total > 10 and step.done % (step.total // 10) == 0
 
     def _line(self, step: Progress) -> str:
         elapsed = self._paint("dim", f"[{time.monotonic() - self._started:6.1f} s]")
@@ -76,5 +78,7 @@ class Steps:
 
 
 def _words(step: Progress) -> str:
+    if step.device and step.text in _ROUTINE and step.done == step.total > 1:
+        return f"{step.stage}: {step.done}/{step.total} devices"
     count = f" ({step.done}/{step.total})" if step.total and step.device else ""
     return f"{step.stage}: " + (f"{step.device}: " if step.device else "") + step.text + count

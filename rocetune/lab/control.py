@@ -27,7 +27,7 @@ from typing import Any
 from rocetune.lab import clock, keys, overlay
 from rocetune.lab.device import Fault
 from rocetune.lab.errors import LabError, LabNotRunning, missing_extra
-from rocetune.lab.faults import FRAME_FAULTS, Deeds, Entry, FaultBook
+from rocetune.lab.faults import FRAME_FAULTS, Deeds, Entry, FaultBook, filled
 from rocetune.lab.frame import known_faults
 from rocetune.model.plan import Plan
 
@@ -176,7 +176,7 @@ def set_fault(root: Path, device: str, fault: Fault, wait_s: float = 10.0) -> st
             book.remove(lambda other: other.id == entry.id)
             raise LabError(f"{device} refused the fault: {deeds.failed[key]}")
         if key in deeds.injected:
-            return deeds.injected[key]
+            return filled(deeds.injected[key], fault)
         time.sleep(_POLL_S)
     return "set; the device is busy and takes it up at its next request"
 

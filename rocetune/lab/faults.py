@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -25,6 +26,29 @@ FRAME_FAULTS: Mapping[str, str] = {
     "after:TEXT executed and the answer lost), COUNT times",
     "reboot": "power cycle: what was not persisted is lost",
 }
+
+
+_LASTING = frozenset({*FRAME_FAULTS, "storm", "refuse_line", "foreign_session"})
+_DEFAULT = re.compile(r"VALUE, default (\S+?)(?=[),])|VALUE \((\S+)\)")
+_CHOICE = re.compile(r"\(VALUE: [^)]*\)|\(or VALUE, as [^)]*\)")
+
+
+def lasting(name: str) -> bool:
+    """Whether a fault strikes as long as it is set; others change a setting once and are mended by hand."""
+    return name in _LASTING
+
+
+def filled(text: str, fault: Fault) -> str:
+    """A fault's one line with its port and value in place of the words PORT and VALUE."""
+    port, value = fault.port, fault.value
+    if port is not None:
+        text = text.removeprefix(f"{port}: ")
+        text = re.sub(r"\bPORT\b", port, text)
+    text = _CHOICE.sub(f"({value})" if value is not None else "", text)
+    text = _DEFAULT.sub(lambda hit: value if value is not None else (hit[1] or hit[2]), text)
+    if value is not None:
+        text = re.sub(r"\bVALUE\b", value.replace("\\", r"\\"), text)
+    return " ".join(text.split()).replace(" )", ")")
 
 
 @dataclass(frozen=True, slots=True)

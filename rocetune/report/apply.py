@@ -9,6 +9,7 @@ from rocetune.model.change import Phase
 from rocetune.model.outcome import ApplyReport, DeviceStanding, PushResult
 from rocetune.report import encode
 from rocetune.report.changes import PHASE_WORDS
+from rocetune.report.diff import settings
 from rocetune.report.diff import summary as diff_summary
 from rocetune.report.ranges import compact
 from rocetune.report.table import PLAIN, Paint, counted, duration, markdown_table, table, to_json
@@ -31,22 +32,35 @@ _SHADES = {
 def summary(report: ApplyReport, undoing: str = "") -> str:
     """One line: the verdict, how much, how long, how healthy. ``undoing`` names the run that was to be given back."""
     devices = counted(len(report.diff.devices), "device")
-    health = f", {report.doctor.verdict}" if report.doctor else ""
-    changes = sum(len(item.comparison.changes) for item in report.diff.devices)
+    health = _health(report)
+    changes = settings(report.diff)
     took = f"in {duration(report.seconds)}"
     if report.verdict == "unchanged":
         state = f"already as before run {undoing}" if undoing else "already as planned"
         return f"no changes: {devices} {state}{health}, {took}."
     if report.verdict == "applied" and undoing:
-        what = f"{counted(changes, 'change')} of run {undoing}"
+        what = f"{counted(changes, 'setting')} of run {undoing}"
         return f"given back: {what} on {devices}{health}, {took} (run {report.run})."
     if report.verdict == "applied":
-        return f"applied: {counted(changes, 'change')} on {devices}{health}, {took} (run {report.run})."
+        return f"applied: {counted(changes, 'setting')} on {devices}{health}, {took} (run {report.run})."
     if report.verdict == "rolled back":
         return f"rolled back: {_standings_words(report.standings) or devices} {took}{health} (run {report.run})."
     if report.verdict == "refused":
-        return f"refused: nothing was changed ({counted(len(report.problems), 'reason')})."
+        return f"refused: nothing was changed ({counted(len(_problems(report)), 'reason')})."
     return f"mixed: {_standings_words(report.standings)} {took}{health}; needs a person (run {report.run})."
+
+
+def _health(report: ApplyReport) -> str:
+    """What the doctor said afterwards, as part of a sentence; "" where it was not asked."""
+    doctor = report.doctor
+    if doctor is None:
+        return ""
+    if doctor.verdict != "unknown":
+        return f", {doctor.verdict}"
+    unjudged = sum(item.verdict == "unknown" for item in doctor.findings)
+    missing = f"{counted(len(doctor.unreachable), 'device')} not reached" if doctor.unreachable else ""
+    reasons = ", ".join(filter(None, (counted(unjudged, "check") if unjudged else "", missing)))
+    return f"; health could not be fully judged ({reasons})"
 
 
 def _standings_words(standings: Sequence[DeviceStanding]) -> str:
@@ -86,8 +100,19 @@ def apply_text(report: ApplyReport, paint: Paint = PLAIN) -> str:
             for names, standing, detail in standing_rows(report.standings)
         ]
         blocks.append(table(rows, ["devices", "stand", ""], indent="  "))
-    blocks += [paint("bad", "! ") + problem.replace("\n", "\n  ") for problem in report.problems]
+    blocks += [paint("bad", "! ") + problem.replace("\n", "\n  ") for problem in _problems(report)]
     return "\n\n".join(blocks)
+
+
+def _problems(report: ApplyReport) -> tuple[str, ...]:
+    """Problems, those that several devices share said once."""
+    names = {item.device for item in report.diff.devices}
+    found: dict[tuple[str, bool], list[str]] = {}
+    for problem in report.problems:
+        name, colon, text = problem.partition(": ")
+        own = bool(colon) and name in names
+        found.setdefault((text if own else problem, own), []).append(name)
+    return tuple(f"{compact(where)}: {text}" if own else text for (text, own), where in found.items())
 
 
 def wave_rows(results: Sequence[PushResult]) -> list[tuple[str, str, str, str, str, str]]:

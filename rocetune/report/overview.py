@@ -164,9 +164,10 @@ def _map(entries: Mapping[int, tuple[str | None, str | None]]) -> str:
     if all(new == str(number) for number, new in news.items()) and len(news) > 2:
         return f"{spans(news)} each to itself{was}"
     common, count = Counter(news.values()).most_common(1)[0]
-    if len(entries) in _WHOLE_MAPS and count > 2:
+    if (len(entries) in _WHOLE_MAPS and count > 2) or count > max(_WHOLE_MAPS) // 2:
         named = [f"{number}→{new}" for number, new in sorted(news.items()) if new != common]
-        return f"{' '.join(named)}, others →{_absent(common)}{was}" if named else f"all →{_absent(common)}{was}"
+        others = "others" if len(entries) in _WHOLE_MAPS else f"{count} others"
+        return f"{' '.join(named)}, {others} →{_absent(common)}{was}" if named else f"all →{_absent(common)}{was}"
     by_new: dict[str | None, list[int]] = {}
     for number, new in sorted(news.items()):
         by_new.setdefault(new, []).append(number)
