@@ -32,6 +32,7 @@ class SonicEmulator(Emulator):
         "wrong_trust": "PORT has no DSCP map bound",
         "pfc_missing": "PFC is off on PORT for the lossless priority (VALUE: priority)",
         "headroom_missing": "the lossless priority group of PORT has no profile",
+        "headroom_refused": "the dynamic buffer model finds no room for the headroom of PORT",
         "mtu": "PORT has another MTU (VALUE, default 1500)",
         "watchdog_off": "the PFC watchdog is stopped on PORT, or everywhere",
         "wred_flag_missing": "wred_green_enable is gone from the WRED profiles",
@@ -74,6 +75,8 @@ class SonicEmulator(Emulator):
             if not fault.value:
                 raise ValueError("refuse_line needs a value: a part of the command or of what is loaded")
             return f"whatever contains {fault.value!r} is refused"
+        if fault.name == "headroom_refused":
+            return self._refuse_headroom(fault)
         if fault.name not in self.FAULTS:
             raise ValueError(f"a SONiC switch has no fault {fault.name!r}; known: {', '.join(sorted(self.FAULTS))}")
         text = bend(self.state.startup, fault, self.device.plan)
@@ -83,8 +86,28 @@ class SonicEmulator(Emulator):
         self._save()
         return text
 
+    def _refuse_headroom(self, fault: Fault) -> str:
+        state = self.state
+        if state.config["DEVICE_METADATA"]["localhost"].get("buffer_model") != "dynamic":
+            raise ValueError("headroom is refused in the dynamic buffer model only: here it comes from a table")
+        ports = [fault.port] if fault.port else [item.native for item in self.device.plan.ports]
+        unknown = [port for port in ports if port not in state.config["PORT"]]
+        if unknown:
+            raise ValueError(f"{self.device.name} has no port {unknown[0]!r}")
+        state.full = sorted({*state.full, *ports})
+        for group in [group for group in state.computed if group.split(":")[0] in ports]:
+            del state.computed[group]
+            state.appl.get("BUFFER_PG_TABLE", {}).pop(group, None)
+        process(state, [])
+        self._save()
+        return f"no room for headroom on {', '.join(ports)}"
+
     def clear(self, fault: Fault) -> None:
-        """A mis-setting stays until somebody puts it right."""
+        """A mis-setting stays until somebody puts it right; room for headroom comes back."""
+        if fault.name == "headroom_refused":
+            self.state.full = [port for port in self.state.full if fault.port not in (None, port)]
+            process(self.state, [])
+            self._save()
 
     def reboot(self) -> None:
         """Power cycle: CONFIG_DB is loaded from the saved file."""

@@ -14,9 +14,10 @@ from pathlib import Path
 
 from rocetune.lab.device import Fault
 from rocetune.lab.sonic_daemons import Event, SwitchState, Timer, process
-from rocetune.lab.sonic_factory import BUILD, Database, headroom_ini
+from rocetune.lab.sonic_factory import BUILD, Database
 from rocetune.lab.sonic_shell import Answer, Call
 from rocetune.lab.sonic_show import View, shown
+from rocetune.lab.sonic_skus import headroom_ini, sku
 
 _ROOT = Answer(1, err="Root privileges are required for this operation\n")
 _ROOT_VERBS = ("load", "save", "checkpoint", "delete-checkpoint", "pfcwd", "interface", "ecn")
@@ -54,6 +55,7 @@ def handle(machine: Machine, call: Call) -> Answer:
         "sleep": lambda m, c: Answer(),
         "sonic-cfggen": _cfggen,
         "sonic-db-cli": _db_cli,
+        "sonic-db-dump": _db_dump,
         "systemctl": _systemctl,
         "systemd-run": _systemd_run,
     }
@@ -81,14 +83,17 @@ def _date(machine: Machine, call: Call) -> Answer:
 
 
 def _cat(machine: Machine, call: Call) -> Answer:
-    out = ""
+    out, name_of_sku = "", machine.state.config["DEVICE_METADATA"]["localhost"]["hwsku"]
     for name in call.args:
         if name == "/etc/sonic/config_db.json":
             out += printed(machine.state.startup)
         elif name == "/etc/sonic/sonic_version.yml":
-            out += f"build_version: '{BUILD}'\ndebian_version: '12.8'\nasic_type: broadcom\nbranch: '202411'\n"
+            out += f"build_version: '{BUILD}'\ndebian_version: '12.8'\nbranch: '202411'\n"
+            out += f"asic_type: {sku(name_of_sku).asic_type}\n"
         elif name.startswith("/usr/share/sonic/device/") and name.endswith("/pg_profile_lookup.ini"):
-            out += headroom_ini()
+            out += headroom_ini(name_of_sku)
+        elif name == "/var/log/syslog" and call.root:
+            out += "".join(f"{line}\n" for line in ("INFO systemd: Started swss container.", *machine.state.log))
         else:
             return Answer(1, out, f"cat: {name}: No such file or directory\n")
     return Answer(out=out)
@@ -140,6 +145,20 @@ def _db_cli(machine: Machine, call: Call) -> Answer:
     if action in ("HSET", "HDEL", "DEL") and database == "CONFIG_DB":
         return _write(machine, action, names) if call.root else Answer(1, err="Permission denied\n")
     return Answer(1, err=f"ERR unknown command '{action}'\n")
+
+
+def _db_dump(machine: Machine, call: Call) -> Answer:
+    """``sonic-db-dump -n APPL_DB -k PATTERN -y``: entries of Redis as JSON."""
+    args = call.args
+    if len(args) != 5 or (args[0], args[1], args[2], args[4]) != ("-n", "APPL_DB", "-k", "-y"):
+        return Answer(2, err="usage: sonic-db-dump [-h] -n DATABASE [-k KEY] [-y]\n")
+    flat = {f"{table}:{key}": fields for table, keys in machine.state.appl.items() for key, fields in keys.items()}
+    chosen = {
+        key: {"expireat": 0, "ttl": -0.001, "type": "hash", "value": fields}
+        for key, fields in sorted(flat.items())
+        if fnmatch.fnmatchcase(key, args[3])
+    }
+    return Answer(out=json.dumps(chosen, indent=2) + "\n")
 
 
 def _write(machine: Machine, action: str, names: list[str]) -> Answer:

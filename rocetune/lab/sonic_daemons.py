@@ -13,7 +13,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from rocetune.lab.sonic_factory import HEADROOM, Database, Fields
+from rocetune.lab.sonic_factory import Database, Fields
+from rocetune.lab.sonic_skus import Row, Sku, computed, sku
 
 Event = tuple[str, str, str]  # "set" or "del", table, key
 _BOUND = {"BUFFER_PG": "groups", "BUFFER_QUEUE": "queues"}
@@ -46,6 +47,8 @@ class SwitchState:
     seen: dict[str, list[float]] = field(default_factory=dict)  # "Ethernet0:3" -> [at, PFC frames received, per second]
     timers: list[Timer] = field(default_factory=list)
     checkpoints: list[str] = field(default_factory=list)
+    computed: dict[str, str] = field(default_factory=dict)  # "Ethernet0:3" -> profile of the dynamic model
+    full: list[str] = field(default_factory=list)  # ports whose headroom is used up
     log: list[str] = field(default_factory=list)
 
     def save(self, path: Path) -> None:
@@ -68,7 +71,7 @@ def boot(state: SwitchState, now: float) -> None:
     """Start all daemons on what CONFIG_DB holds; nothing volatile survives."""
     state.boot = now
     state.appl, state.groups, state.queues = {}, {}, {}
-    state.watched, state.storms, state.seen = {}, {}, {}
+    state.watched, state.storms, state.seen, state.computed = {}, {}, {}, {}
     state.timers, state.told = [], {}
     state.lengths = {
         port: text for held in state.config.get("CABLE_LENGTH", {}).values() for port, text in held.items()
@@ -82,7 +85,9 @@ def process(state: SwitchState, events: Iterable[Event]) -> None:
     for action, table, key in batch:
         _orchagent(state, action, table, key)
     follow: list[Event] = []
-    if state.config.get("DEVICE_METADATA", {}).get("localhost", {}).get("buffer_model") != "dynamic":
+    if state.config.get("DEVICE_METADATA", {}).get("localhost", {}).get("buffer_model") == "dynamic":
+        dynamic_manager(state)
+    else:
         for port in _concerned(state, batch):
             follow += _buffer_manager(state, port)
     # A length in the same batch as its port is remembered too late: the order of two tables is not defined.
@@ -113,7 +118,7 @@ def _buffer_manager(state: SwitchState, port: str) -> list[Event]:
     length = state.lengths.get(port, "")
     if not enabled or not speed or length in ("", "0m"):
         return []
-    row = next((row for row in HEADROOM if str(row[0]) == speed and row[1] == length), None)
+    row = next((row for row in _sku(state).rows if (str(row.speed_mbps), f"{row.cable_m}m") == (speed, length)), None)
     if row is None:
         state.log.append(
             f"ERR swss#buffermgrd: Unable to create/update PG profile for port {port}. No PG profile configured for "
@@ -123,21 +128,82 @@ def _buffer_manager(state: SwitchState, port: str) -> list[Event]:
     name, events = f"pg_lossless_{speed}_{length}_profile", []
     profiles = state.config.setdefault("BUFFER_PROFILE", {})
     if name not in profiles:
-        _, _, size, xon, xoff, threshold, offset = row
-        profiles[name] = {
-            "pool": "ingress_lossless_pool",
-            "xon": str(xon),
-            "xon_offset": str(offset),
-            "xoff": str(xoff),
-            "size": str(size),
-            "dynamic_th": str(threshold),
-        }
+        profiles[name] = _profile(row)
         events.append(("set", "BUFFER_PROFILE", name))
     groups = state.config.setdefault("BUFFER_PG", {})
     for span in spans(enabled):
         groups[f"{port}|{span}"] = {"profile": name}  # written also where it is there already, or something else is
         events.append(("set", "BUFFER_PG", f"{port}|{span}"))
     return events
+
+
+def _sku(state: SwitchState) -> Sku:
+    return sku(state.config.get("DEVICE_METADATA", {}).get("localhost", {}).get("hwsku", ""))
+
+
+def _profile(row: Row) -> Fields:
+    offset = {} if row.xon_offset is None else {"xon_offset": str(row.xon_offset)}
+    return {
+        "pool": "ingress_lossless_pool",
+        "xon": str(row.xon),
+        **offset,
+        "xoff": str(row.xoff),
+        "size": str(row.size),
+        "dynamic_th": str(row.threshold),
+    }
+
+
+def dynamic_manager(state: SwitchState) -> None:
+    """buffermgrd of the dynamic model: a group that asks for it gets a computed profile, in APPL_DB alone.
+
+    A port that is full (fault ``headroom_refused``) keeps what it had.
+    """
+    shown = state.appl.setdefault("BUFFER_PG_TABLE", {})
+    made: dict[str, Fields] = {}
+    lengths = {port: text for held in state.config.get("CABLE_LENGTH", {}).values() for port, text in held.items()}
+    for key, entry in state.config.get("BUFFER_PG", {}).items():
+        port, _, span = key.rpartition("|")
+        if entry.get("profile") != "NULL" or port not in state.config.get("PORT", {}):
+            continue
+        name, row = _computed(state, port, lengths.get(port, ""))
+        held = state.computed.get(f"{port}:{span}", "")
+        if port in state.full and name != held:
+            line = f"Unable to update profile for port {port}. Accumulative headroom size exceeds limit"
+            if not any(line in old for old in state.log):
+                state.log.append(f"ERR swss#buffermgrd: :- isHeadroomResourceValid: {line}")
+            name = held
+        elif row is not None:
+            made[name] = _profile(row)
+        _give(state, f"{port}:{span}", name, shown)
+    kept = state.appl.get("BUFFER_PROFILE_TABLE", {})
+    used = {entry["profile"] for entry in shown.values()}
+    state.appl["BUFFER_PROFILE_TABLE"] = {k: v for k, v in (kept | made).items() if k in used}
+    state.computed = {key: name for key, name in state.computed.items() if key in shown}
+
+
+def _computed(state: SwitchState, port: str, length: str) -> tuple[str, Row | None]:
+    """Name and numbers of the profile for a port, ("", None) for a cable of 0 m or none."""
+    held = state.config["PORT"][port]
+    speed, mtu = held.get("speed", ""), held.get("mtu", "9100")
+    if not speed or length in ("", "0m"):
+        return "", None
+    suffix = "" if mtu == "9100" else f"_mtu{mtu}"
+    shared = _sku(state).asic_type != "mellanox"
+    return f"pg_lossless_{speed}_{length}{suffix}_profile", computed(
+        int(speed), int(length.removesuffix("m")), int(mtu), shared=shared
+    )
+
+
+def _give(state: SwitchState, group: str, name: str, shown: dict[str, Fields]) -> None:
+    port, _, span = group.partition(":")
+    first, _, last = span.partition("-")
+    if name:
+        shown[group] = {"profile": name}
+        state.computed[group] = name
+    else:
+        shown.pop(group, None)
+    for index in range(int(first), int(last or first) + 1):
+        state.groups[f"{port}:{index}"] = name or None
 
 
 def spans(enabled: str) -> list[str]:

@@ -1,58 +1,45 @@
 """The CONFIG_DB of an emulated SONiC leaf as it leaves the factory: the stock AZURE profile of a T0 image.
 
-Shapes follow sonic-buildimage ``qos_config.j2`` and ``buffers_config.j2``; numbers of the headroom table follow its
-published table for the Dell Z9332f-O32. Tables that no QoS tool may touch (BGP, NTP, VLAN) are there to survive.
+Shapes follow sonic-buildimage ``qos_config.j2`` and ``buffers_config.j2``; ASIC kind and headroom table are the SKU's.
+Tables that no QoS tool may touch (BGP, NTP, VLAN) are there to survive.
 """
 
 from __future__ import annotations
 
 from rocetune.lab.device import LabDevice
+from rocetune.lab.sonic_skus import DEFAULT, sku
 
 Fields = dict[str, str]
 Database = dict[str, dict[str, Fields]]
 
-HWSKU = "DellEMC-Z9332f-O32"
-PLATFORM = "x86_64-dellemc_z9332f_d1508-r0"
 BUILD = "202411.0-emulated"
 STOCK_CABLE = "40m"
 _PORTS, _STEP, _SPEED_MBPS = 32, 8, 400_000
 _STOCK_DSCPS = {3: 3, 4: 4, 5: 2, 8: 0, 46: 5, 48: 6}  # everything else goes to 1
 
-# speed Mbit/s, cable, size, xon, xoff, threshold, xon_offset
-HEADROOM: tuple[tuple[int, str, int, int, int, int, int], ...] = (
-    (100000, "5m", 2540, 2540, 68580, -2, 2540),
-    (100000, "40m", 2540, 2540, 74422, -2, 2540),
-    (100000, "300m", 2540, 2540, 117348, -2, 2540),
-    (100000, "1000m", 2540, 2540, 233172, -2, 2540),
-    (400000, "5m", 2540, 2540, 178562, -2, 2540),
-    (400000, "40m", 2540, 2540, 201930, -2, 2540),
-    (400000, "300m", 2540, 2540, 373888, -2, 2540),
-    (400000, "1000m", 2540, 2540, 836676, -2, 2540),
-)
 
-
-def headroom_ini() -> str:
-    """pg_profile_lookup.ini of the SKU."""
-    head = "# PG lossless profiles.\n# speed cable size xon xoff threshold xon_offset\n"
-    return head + "".join("  ".join(map(str, row)) + "\n" for row in HEADROOM)
+def hwsku(device: LabDevice) -> str:
+    """What the inventory declares, else the SKU of the demo rack."""
+    declared = device.plan.device.declared
+    return declared.get("hwsku") or declared.get("model") or DEFAULT
 
 
 def factory(device: LabDevice) -> Database:
     """The factory CONFIG_DB, without what the switch writes by itself."""
-    declared = device.plan.device.declared
-    speeds = {f"Ethernet{number * _STEP}": _SPEED_MBPS for number in range(_PORTS)}
-    speeds |= {
-        item.native: item.port.speed_mbps or item.setting.qos.speed_mbps or _SPEED_MBPS for item in device.plan.ports
-    }
+    declared, family = device.plan.device.declared, sku(hwsku(device))
+    model = declared.get("buffer_model", "traditional")
+    usual = min(_SPEED_MBPS, max(row.speed_mbps for row in family.rows))
+    speeds = {f"Ethernet{number * _STEP}": usual for number in range(_PORTS)}
+    speeds |= {item.native: item.port.speed_mbps or item.setting.qos.speed_mbps or usual for item in device.plan.ports}
     ports = sorted(speeds, key=lambda name: int("".join(filter(str.isdigit, name)) or 0))
     return {
         "DEVICE_METADATA": {
             "localhost": {
-                "hwsku": declared.get("hwsku") or declared.get("model") or HWSKU,
-                "platform": PLATFORM,
+                "hwsku": hwsku(device),
+                "platform": family.platform,
                 "hostname": device.name,
                 "type": "ToRRouter",
-                "buffer_model": declared.get("buffer_model", "traditional"),
+                "buffer_model": model,
                 "default_pfcwd_status": "disable",
                 "mac": "02:00:00:00:00:02",
                 "bgp_asn": "65100",
@@ -63,7 +50,7 @@ def factory(device: LabDevice) -> Database:
         "CABLE_LENGTH": {"AZURE": dict.fromkeys(ports, STOCK_CABLE)},
         **_maps(ports),
         **_queues(ports),
-        **_buffers(ports),
+        **_buffers(ports, family.lossy_queue_profile, model == "dynamic"),
         **_foreign(),
     }
 
@@ -128,8 +115,11 @@ def _queues(ports: list[str]) -> Database:
     }
 
 
-def _buffers(ports: list[str]) -> Database:
+def _buffers(ports: list[str], lossy: str, dynamic: bool) -> Database:
     pool = {"type": "ingress", "mode": "dynamic", "size": "66394076", "xoff": "27200352"}
+    groups = {f"{name}|0": {"profile": "ingress_lossy_profile"} for name in ports}
+    if dynamic:  # in the other model the buffer manager writes the lossless groups
+        groups |= {f"{name}|3-4": {"profile": "NULL"} for name in ports}
     return {
         "BUFFER_POOL": {
             "ingress_lossless_pool": pool,
@@ -139,13 +129,13 @@ def _buffers(ports: list[str]) -> Database:
         "BUFFER_PROFILE": {
             "ingress_lossy_profile": {"pool": "ingress_lossless_pool", "size": "0", "dynamic_th": "1"},
             "egress_lossless_profile": {"pool": "egress_lossless_pool", "size": "0", "static_th": "67117468"},
-            "egress_lossy_profile": {"pool": "egress_lossy_pool", "size": "0", "dynamic_th": "1"},
+            lossy: {"pool": "egress_lossy_pool", "size": "0", "dynamic_th": "1"},
         },
-        "BUFFER_PG": {f"{name}|0": {"profile": "ingress_lossy_profile"} for name in ports},
+        "BUFFER_PG": groups,
         "BUFFER_QUEUE": {
-            f"{name}|{span}": {"profile": f"egress_{kind}_profile"}
+            f"{name}|{span}": {"profile": profile}
             for name in ports
-            for span, kind in (("0-2", "lossy"), ("3-4", "lossless"), ("5-6", "lossy"))
+            for span, profile in (("0-2", lossy), ("3-4", "egress_lossless_profile"), ("5-6", lossy))
         },
     }
 

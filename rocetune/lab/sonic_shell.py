@@ -26,6 +26,7 @@ CALLED = (
     "sleep",
     "sonic-cfggen",
     "sonic-db-cli",
+    "sonic-db-dump",
     "systemctl",
     "systemd-run",
 )
@@ -54,7 +55,7 @@ echo "sudo: a password is required" >&2
 exit 1
 """
 _CAT = """\
-case "$*" in */etc/sonic/* | */usr/share/sonic/*) ;; *) exec CAT "$@" ;; esac
+case "$*" in */etc/sonic/* | */usr/share/sonic/* | /var/log/syslog) ;; *) exec CAT "$@" ;; esac
 """
 _LIMIT_S = 120.0
 

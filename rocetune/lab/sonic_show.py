@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rocetune.lab.sonic_daemons import SwitchState
 from rocetune.lab.sonic_factory import BUILD
+from rocetune.lab.sonic_skus import sku
 
 RATE_PKTS, PACKET_BYTES = 2_000, 4096  # background traffic of a cabled port, per second
 STORM_FRAMES_PER_S = 50_000
@@ -78,7 +79,8 @@ def version(view: View) -> str:
     meta = view.state.config["DEVICE_METADATA"]["localhost"]
     return (
         f"\nSONiC Software Version: SONiC.{BUILD}\nSONiC OS Version: 12\nDistribution: Debian 12.8\n"
-        f"Platform: {meta['platform']}\nHwSKU: {meta['hwsku']}\nASIC: broadcom\nASIC Count: 1\n"
+        f"Platform: {meta['platform']}\nHwSKU: {meta['hwsku']}\n"
+        f"ASIC: {sku(meta['hwsku']).asic_type}\nASIC Count: 1\n"
     )
 
 
@@ -204,10 +206,12 @@ def ecn(view: View) -> str:
 
 
 def buffers(view: View) -> str:
-    """``show buffer information`` and ``configuration``: the emulated ASIC runs what CONFIG_DB says."""
+    """``show buffer information`` and ``configuration``: CONFIG_DB, and what the dynamic model computed."""
     text = ""
-    for kind, name in (("Pool", "BUFFER_POOL"), ("Profile", "BUFFER_PROFILE")):
-        for key, fields in sorted(view.state.config.get(name, {}).items()):
+    config = view.state.config
+    profiles = config.get("BUFFER_PROFILE", {}) | view.state.appl.get("BUFFER_PROFILE_TABLE", {})
+    for kind, entries in (("Pool", config.get("BUFFER_POOL", {})), ("Profile", profiles)):
+        for key, fields in sorted(entries.items()):
             text += f"{kind}: {key}\n{_pairs(fields)}\n"
     return text
 

@@ -300,6 +300,94 @@ def test_a_number_outside_the_models_is_not_sent(rig: Rig) -> None:
     assert rig.session().pending(token).kind == "idle"
 
 
+def sku_plan(hwsku: str, model: str, metres: float = 20.0, speed: int = 200_000) -> DevicePlan:
+    """Two rails of another switch."""
+    name = f"backend-{speed // 1000}g-{metres:g}m"
+    plan = sonic_leaf(2, setting(name, replace(rail_qos(), speed_mbps=speed, cable_m=metres)))
+    return replace(plan, device=replace(plan.device, declared={"hwsku": hwsku, "buffer_model": model}))
+
+
+@pytest.mark.parametrize("model", ["traditional", "dynamic"])
+@pytest.mark.parametrize("hwsku", ["ACS-MSN4700", "ACS-MSN3700", "Dell-Z9864f-O64", "Some-Box-32"])
+def test_other_switches_can_be_rehearsed(hwsku: str, model: str, tmp_path: Path) -> None:
+    rig = Rig(sku_plan(hwsku, model), tmp_path)
+    assert not rig.fitted().unsupported
+    rig.push(rig.changes())
+    assert rig.changes() == ()
+    state = rig.state()
+    roce = state.ports["Ethernet0"].priority(3)
+    assert roce is not None
+    assert (roce.headroom_bytes or 0) > 30_000
+    assert state.settings.get("headroom_rejected") == ("" if model == "dynamic" else None)
+    rig.time += 1
+    rig.emulator.reboot()
+    assert rig.changes() == ()
+    assert rig.state().settings.get("headroom_rejected") == ("" if model == "dynamic" else None)
+
+
+def test_the_headroom_of_the_sku_is_read(tmp_path: Path) -> None:
+    """sonic-buildimage device/mellanox/x86_64-mlnx_msn4700-r0/ACS-MSN4700: 200000 40m has xoff 55296."""
+    rig = Rig(sku_plan("ACS-MSN4700", "traditional"), tmp_path)
+    assert (rig.facts.asic, rig.facts.extra["asic_type"]) == ("Spectrum-3", "mellanox")
+    rig.push(rig.changes())
+    qos = rig.state().ports["Ethernet0"]
+    roce = qos.priority(3)
+    assert roce is not None
+    assert (qos.cable_m, roce.headroom_bytes) == (40.0, 55296)
+
+
+def test_a_port_without_headroom_forbids_the_push(tmp_path: Path) -> None:
+    """The Z9332f-O32 lists no 200G, and nothing beyond 2000 m."""
+    for plan in (sku_plan("DellEMC-Z9332f-O32", "traditional"), sku_plan("ACS-MSN4700", "traditional", 301.0)):
+        rig = Rig(plan, tmp_path / plan.device.declared["hwsku"])
+        lack = next(item for item in rig.fitted().unsupported if item.path == ("cable_m",))
+        assert lack.blocking
+        assert "fix pfc.headroom in the profile" in lack.text
+
+
+def test_a_refused_headroom_is_seen_and_an_old_refusal_is_not_held_against_it(tmp_path: Path) -> None:
+    rig = Rig(sku_plan("ACS-MSN4700", "dynamic"), tmp_path)
+    rig.push(rig.changes())
+    rig.emulator.inject(Fault("headroom_refused", "Ethernet8"))
+    state = rig.state()
+    assert "port Ethernet8. Accumulative headroom size exceeds limit" in state.settings["headroom_rejected"]
+    seen = state.ports["Ethernet0"].priority(3)
+    assert seen is not None
+    assert seen.headroom_bytes
+    rig.emulator.clear(Fault("headroom_refused", "Ethernet8"))
+    state = rig.state()
+    assert state.settings["headroom_rejected"] == ""
+    assert "overcome" in state.evidence["", "headroom_rejected"].line
+
+
+@pytest.mark.parametrize("model", ["traditional", "dynamic"])
+def test_a_saved_config_says_what_the_switch_says(model: str, tmp_path: Path) -> None:
+    """Offline from ``sonic-cfggen -d --print-data``: the same comparison as live, whatever the inventory declares."""
+    rig = Rig(sku_plan("ACS-MSN4700", model), tmp_path)
+    rig.push(rig.changes())
+    text = rig.run("sonic-cfggen -d --print-data").stdout
+    for wrong in ({}, {"hwsku": "DellEMC-Z9332f-O32"}, dict(rig.plan.device.declared)):
+        plan = replace(rig.plan, device=replace(rig.plan.device, declared=wrong))
+        facts = PLATFORM.saved_facts(text, PLATFORM.declared(plan))
+        fitted = PLATFORM.fit(plan, facts)
+        running = PLATFORM.parse(text, facts)
+        wanted = PLATFORM.desired(PLATFORM.render(fitted, facts), running, fitted, facts)
+        assert {key: (running.get(key), value) for key, value in wanted.items() if running.get(key) != value} == {}
+        assert facts.extra["buffer_model"] == model
+        assert facts.model == "ACS-MSN4700"
+
+
+def test_rendered_text_is_no_saved_switch(rig: Rig) -> None:
+    """``render -o`` output has no metadata and takes nothing away from what is declared."""
+    known = PLATFORM.declared(sku_plan("ACS-MSN4700", "dynamic"))
+    fitted = PLATFORM.fit(sku_plan("ACS-MSN4700", "dynamic"), known)
+    facts = PLATFORM.saved_facts(PLATFORM.render(fitted, known).text, known)
+    assert facts.extra["buffer_model"] == "dynamic"
+    assert facts.extra["lossy_queue_profile"] == "q_lossy_profile"
+    assert facts.ports["Ethernet0"].speed_mbps == 200_000
+    assert PLATFORM.saved_facts("nonsense", known) == known
+
+
 def test_no_secret_leaves_the_switch(rig: Rig) -> None:
     commands = (*PLATFORM.commands("facts", None), *PLATFORM.commands("state", rig.facts))
     replies = rig.session().collect([*commands, *PLATFORM.commands("counters", rig.facts)])

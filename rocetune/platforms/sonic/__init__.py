@@ -11,7 +11,7 @@ from rocetune.model.plan import Assumption, DevicePlan
 from rocetune.model.qos import Path
 from rocetune.model.state import State, Transcript
 from rocetune.platforms.base import Purpose, ShellLink
-from rocetune.platforms.sonic import counters, facts, owned, read
+from rocetune.platforms.sonic import admission, counters, facts, owned, read
 from rocetune.platforms.sonic.desired import desired, origin
 from rocetune.platforms.sonic.fit import fit
 from rocetune.platforms.sonic.parse import parse
@@ -62,7 +62,16 @@ class Sonic:
         if purpose == "config":
             return (facts.CONFIG,)
         if purpose == "state":
-            settings = (facts.CONFIG, STARTUP, facts.STATUS, facts.LLDP, read.PFCWD_CONFIG, read.BUFFERS)
+            settings: tuple[str, ...] = (
+                facts.CONFIG,
+                STARTUP,
+                facts.STATUS,
+                facts.LLDP,
+                read.PFCWD_CONFIG,
+                read.BUFFERS,
+            )
+            if known is None or facts.dynamic(known):
+                settings = (*settings, admission.BOUND, admission.LOG)
             return (*settings, *self.commands("counters", known))  # a state has one counter sample
         names = [
             counters.PFC,

@@ -255,7 +255,7 @@ def _computed_there(facts: Facts, notes: _Notes) -> None:
     notes.assume(
         "dynamic buffer model: the switch computes headroom from speed, cable length and MTU; the planned number is "
         "not written",
-        "rocetune doctor compares it with what the switch shows; fix pfc.headroom in the profile to write it",
+        "fix pfc.headroom in the profile to write a number of yours",
     )
     kind = facts.extra.get("asic_type", "")
     if kind not in COMPUTING:

@@ -11,6 +11,7 @@ from rocetune.model.facts import Facts
 from rocetune.model.qos import Path, PortQos, PriorityQos, Watchdog, WatchdogAction
 from rocetune.model.state import Evidence, Sample, State, Transcript
 from rocetune.platforms.base import texts
+from rocetune.platforms.sonic import admission
 from rocetune.platforms.sonic import facts as facts_of
 from rocetune.platforms.sonic.counters import WATCHDOG, counters, storms
 from rocetune.platforms.sonic.database import (
@@ -37,6 +38,7 @@ _GREEN = ("ecn_green", "ecn_green_yellow", "ecn_green_red", "ecn_all")
 class _Reading:
     database: Database
     computed: dict[str, Fields] = field(default_factory=dict)  # profiles that run, by show buffer information
+    bound: dict[tuple[str, int], str] = field(default_factory=dict)  # (port, group) -> profile that runs, by APPL_DB
     flags: dict[str, str] = field(default_factory=dict)  # "wred_green_enable.PORT.PRIORITY" -> on | off
     evidence: dict[Path, Evidence] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
@@ -63,6 +65,7 @@ def read(device: str, transcript: Transcript, facts: Facts) -> State:
             reading.database = load(answers[facts_of.CONFIG])
         except NotConfigDb as error:
             reading.problems.append(f"{facts_of.CONFIG}: {error}")
+        reading.bound = admission.bound_groups(answers.get(admission.BOUND, "")) or {}
         reading.computed = _running_profiles(answers.get(BUFFERS, ""))
         ports = {name: _port(name, reading, facts) for name in natural(reading.table("PORT"))}
     _live(ports, answers, reading)
@@ -216,9 +219,9 @@ def _headroom(port: str, group: int, at: Path, pfc: bool, reading: _Reading, fac
     )
     if name == "NULL":  # computed by the switch: the profile that runs is not in CONFIG_DB
         speed_text, length = reading.table("PORT").get(port, {}).get("speed", ""), _length(port, reading)
-        running = [
-            held for key, held in reading.computed.items() if key.startswith(f"pg_lossless_{speed_text}_{length}_")
-        ]
+        exact = reading.computed.get(reading.bound.get((port, group), ""))
+        near = [held for key, held in reading.computed.items() if key.startswith(f"pg_lossless_{speed_text}_{length}_")]
+        running = [exact] if exact else near
         return {"headroom_bytes": _int(running[0].get("xoff"))} if len(running) == 1 else {}
     if name and not lossless_profile(name, profiles):
         return {"headroom_bytes": 0} if pfc else {}
@@ -307,6 +310,10 @@ def _settings(answers: Mapping[str, str], reading: _Reading) -> dict[str, str]:
             shown = "|".join(keys[0]) if keys else "all QoS keys equal"
             reading.evidence["", "startup"] = Evidence(STARTUP, shown)
     if reading.database:
+        verdict = admission.refused(reading.database, answers)
+        if verdict is not None:
+            found["headroom_rejected"] = verdict[0]
+            reading.evidence["", "headroom_rejected"] = Evidence(verdict[1], verdict[2])
         doubled = overlaps(reading.database)
         found["overlapping_ranges"] = "; ".join(doubled)
         reading.problems += [
