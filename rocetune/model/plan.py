@@ -83,7 +83,10 @@ class DeviceQos:
 
 @dataclass(frozen=True, slots=True)
 class DevicePlan:
-    """One device. ``ports`` are those with ``manage: full`` or ``observe`` and a profile."""
+    """One device. ``ports`` are those with ``manage: full`` or ``observe`` and a profile.
+
+    ``left_out`` says of each other listed port why nothing is planned for it.
+    """
 
     device: Device
     ports: tuple[PortPlan, ...]
@@ -91,6 +94,7 @@ class DevicePlan:
     assumptions: tuple[Assumption, ...] = ()
     unsupported: tuple[Unsupported, ...] = ()
     why: Mapping[Path, Why] = field(default_factory=dict)  # of what exists once per device: ("buffer",), ("ecn",) ...
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def managed(self) -> tuple[PortPlan, ...]:
@@ -112,7 +116,11 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class PlanProblem:
-    """A number that cannot be, with the remedy. ``field`` addresses the profile field that caused it."""
+    """A number that cannot be, with the remedy.
+
+    ``field`` addresses what caused it: in ``profile``, or with an empty ``profile`` in the inventory, as in
+    ("hosts", "leaf1", "asic").
+    """
 
     where: str
     text: str

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from rocetune.model.fabric import Device, Fabric, Port
 from rocetune.model.plan import Assumption, DevicePlan, Plan, PortPlan, Setting
 from rocetune.planner.classes import ecn_of
 from rocetune.planner.combination import Combination, Combinations
 from rocetune.planner.inputs import Chip, chip_of, round_trips
+from rocetune.planner.naming import Draft, names
 from rocetune.planner.notes import Believed, Notes, Problem
 from rocetune.planner.server import server_qos
 from rocetune.planner.shape import Counts, Room, Shape, device_qos, room_of
@@ -26,6 +28,17 @@ def plan(fabric: Fabric, asics: Mapping[str, str] | None = None) -> Plan:
     return _Planner(fabric, asics or {}).run()
 
 
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A device whose settings have no names yet: those need all devices."""
+
+    device: Device
+    ports: list[tuple[Port, Combination]]
+    shape: Shape
+    believed: list[Believed]
+    left_out: Mapping[str, str]
+
+
 class _Planner:
     """Interns combinations, settings and shapes while it walks over the devices in the inventory's order."""
 
@@ -34,42 +47,56 @@ class _Planner:
         self._combinations = Combinations(fabric.networks, round_trips(fabric))
         self._chips: dict[tuple[object, ...], Chip] = {}
         self._settings: dict[tuple[object, ...], Setting] = {}
-        self._names: set[str] = set()
+        self._drafts: list[Draft] = []  # in the order of the settings
         self._shapes: dict[tuple[object, ...], Shape] = {}
         self._notes = Notes()
 
     def run(self) -> Plan:
-        devices = {
-            device.name: self._device(device) for device in self._fabric.devices.values() if device.manage != "none"
-        }
-        return Plan(devices, tuple(self._settings.values()), (), self._notes.problems())
+        planned = [self._device(device) for device in self._fabric.devices.values() if device.manage != "none"]
+        drafts = self._settings.values()
+        final = {draft.name: replace(draft, name=name) for draft, name in zip(drafts, names(self._drafts), strict=True)}
+        devices = {item.device.name: _device_plan(item, final) for item in planned}
+        return Plan(devices, tuple(final.values()), self._assumed(), self._notes.problems())
 
-    def _device(self, device: Device) -> DevicePlan:
+    def _assumed(self) -> tuple[Assumption, ...]:
+        """What is believed about a whole network: the round trip that ECN thresholds follow from."""
+        used = {
+            item.combination.network: item.combination
+            for item in self._drafts
+            if any(_from_round_trip(item.combination, name) for name, _, _ in item.curves)
+        }
+        remedy = "fixed kmin and kmax replace it: bytes = measured round trip x speed / 8, at an idle time"
+        return tuple(
+            Assumption(
+                f"network {name}",
+                f"ECN thresholds follow from a round trip of {item.round_trip.rtt_us:.3g} us without load "
+                f"({item.round_trip.why.source})",
+                remedy,
+            )
+            for name, item in used.items()
+        )
+
+    def _device(self, device: Device) -> _Planned:
         chip = self._chip(device) if device.kind == "switch" else None
         context = self._combinations.context(device, chip)
         planned: list[tuple[Port, Combination]] = []
         counts: dict[int, int] = {}
+        left_out: dict[str, str] = {}
         for port in self._fabric.ports.get(device.name, ()):
-            if port.manage == "none" or port.network is None:
+            combination = None
+            if port.manage != "none" and port.network is not None:
+                combination = self._combinations.of(device, chip, context, port)
+            if combination is None:
+                left_out[port.name] = _why_left_out(port)
                 continue
-            combination = self._combinations.of(device, chip, context, port)
-            if combination is not None:
-                planned.append((port, combination))
-                counts[combination.number] = counts.get(combination.number, 0) + 1
+            planned.append((port, combination))
+            counts[combination.number] = counts.get(combination.number, 0) + 1
         key = (chip and (chip.asic and chip.asic.key, chip.model), device.kind, tuple(sorted(counts.items())))
         shape = self._shapes.get(key)
         if shape is None:
             kinds = {combination.number: combination for _, combination in planned}
             shape = self._shapes[key] = self._shape(device.kind, chip, [(kinds[n], counts[n]) for n in sorted(counts)])
-        ports = tuple(PortPlan(port, _native(device, port), shape.settings[item.number]) for port, item in planned)
-        believed = self._note(device, chip, planned, counts, shape)
-        return DevicePlan(
-            device,
-            ports,
-            shape.qos,
-            tuple(Assumption(device.name, item.text, item.remedy) for item in believed),
-            why=shape.why,
-        )
+        return _Planned(device, planned, shape, self._note(device, chip, planned, counts, shape), left_out)
 
     def _chip(self, device: Device) -> Chip:
         """The chip of a switch; devices with the same words share one answer."""
@@ -99,7 +126,7 @@ class _Planner:
         key = (combination.number,)
         if key not in self._settings:
             qos, why = server_qos(combination)
-            self._settings[key] = self._named(combination, qos=qos, why=why)
+            self._settings[key] = self._draft(Draft(combination), qos=qos, why=why)
         return self._settings[key]
 
     def _switch_setting(self, combination: Combination, room: Room) -> tuple[Setting, list[Problem]]:
@@ -117,18 +144,16 @@ class _Planner:
         key = (combination.number, numbers)
         if key not in self._settings:
             qos, why = switch_qos(combination, curves)
-            self._settings[key] = self._named(combination, qos=qos, why=why)
+            kept = tuple((name, kmin, kmax) for name, kmin, kmax, _ in numbers)
+            self._settings[key] = self._draft(Draft(combination, kept), qos=qos, why=why)
         return self._settings[key], found
 
-    def _named(self, combination: Combination, **values: object) -> Setting:
-        """A setting under a name of its own; a second one with the same label gets ``-2``."""
-        name, number = combination.label, 1
-        while name in self._names:
-            number += 1
-            name = f"{combination.label}-{number}"
-        self._names.add(name)
+    def _draft(self, draft: Draft, **values: object) -> Setting:
+        """A setting under a number, until all settings are known and can be named."""
+        self._drafts.append(draft)
+        combination = draft.combination
         return Setting(
-            name=name,
+            name=f"#{len(self._drafts)}",
             network=combination.network,
             profile=combination.profile,
             winners=combination.winners,
@@ -156,6 +181,32 @@ class _Planner:
                 self._notes.add(item.problems, f"{device.name}:{port.name}", counts[item.number], "port")
                 believed += item.believed
         return list(dict.fromkeys(believed))
+
+
+def _device_plan(item: _Planned, final: Mapping[str, Setting]) -> DevicePlan:
+    settings = {number: final[draft.name] for number, draft in item.shape.settings.items()}
+    return DevicePlan(
+        item.device,
+        tuple(PortPlan(port, _native(item.device, port), settings[made.number]) for port, made in item.ports),
+        item.shape.qos,
+        tuple(Assumption(item.device.name, entry.text, entry.remedy) for entry in item.believed),
+        why=item.shape.why,
+        left_out=item.left_out,
+    )
+
+
+def _from_round_trip(combination: Combination, name: str) -> bool:
+    wanted = ecn_of(combination.profile.classes[name])
+    return wanted is not None and "auto" in (wanted.kmin, wanted.kmax)
+
+
+def _why_left_out(port: Port) -> str:
+    """Completes "leaf1:Ethernet4 ..."."""
+    if port.manage == "none":
+        return "has manage: none, so it is left alone"
+    if port.network is None:
+        return "belongs to no network: no matcher under networks: in rocetune.yaml takes it"
+    return f"belongs to network {port.network}, which has profile: none, so it is left alone"
 
 
 def _native(device: Device, port: Port) -> str:

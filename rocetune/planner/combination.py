@@ -13,7 +13,7 @@ from rocetune.model.plan import Why
 from rocetune.model.profile import Profile
 from rocetune.planner.inputs import Cable, Chip, cable_of
 from rocetune.planner.notes import Believed, Problem
-from rocetune.site.effective import effective
+from rocetune.site.effective import effective, label_of
 from rocetune.tuning.ecn import RoundTrip
 
 Kind = Literal["switch", "server"]
@@ -32,10 +32,21 @@ class Combination:
     speed_mbps: int | None
     cable: Cable
     round_trip: RoundTrip
+    source: Profile  # with its overrides
     problems: list[Problem] = field(default_factory=list)
     believed: list[Believed] = field(default_factory=list)
     headrooms: dict[str, tuple[int, Why]] = field(default_factory=dict)
     filled: bool = False
+
+    def at(self, *path: str | int) -> tuple[str | int, ...]:
+        """Where a value of the profile was written: in the override that decided it, else in the profile itself."""
+        dotted = ".".join(map(str, path))
+        labels = [who for name, who in self.winners if dotted == name or dotted.startswith(name + ".")]
+        labels += [who for name, who in self.winners if name.startswith(dotted + ".")]
+        for number, override in enumerate(self.source.overrides if labels else ()):
+            if label_of(number, override) == labels[0]:
+                return ("overrides", number, *path)
+        return path
 
     @property
     def label(self) -> str:
@@ -117,6 +128,7 @@ class Combinations:
                 port.speed_mbps,
                 cable,
                 self._round_trips[network.name],
+                network.profile,
                 [problem] if problem else [],
                 list(cable.believed),
             )

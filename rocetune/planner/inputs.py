@@ -46,12 +46,26 @@ def chip_of(device: Device, read: str | None) -> Chip:
     if stated and declared is None:
         near = known.suggest(stated)
         hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known.names())}"
-        return Chip(None, model, (), (Problem(f"ASIC {stated!r} is not known", hint),))
+        return Chip(None, model, (), (Problem(f"ASIC {stated!r} is not known", hint, field=("asic",)),))
     found = declared or (known.by_model(model) if model else None)
     if found is not None:
         return Chip(found, model, _doubts(found))
     text = "ASIC unknown: headroom is that of the most demanding chip, the buffer fit is not checked"
-    return Chip(None, model, (Believed(text, "state asic in the inventory, as in asic: Tomahawk 3"),))
+    believed = Believed(text, "state asic in the inventory, as in asic: Tomahawk 3")
+    return Chip(None, model, (believed,), (_unknown_model(device, model),))
+
+
+def _unknown_model(device: Device, model: str | None) -> Problem:
+    """A warning: numbers can be made, but they are those of the most demanding chip."""
+    worst = "headroom is that of the most demanding chip, and whether buffers fit is not checked"
+    if model is None:
+        text, key = f"neither asic nor model nor hwsku is stated: {worst}", "asic"
+    else:
+        key = "model" if device.declared.get("model") else "hwsku"
+        text = f"{key} {model!r} belongs to no known chip: {worst}"
+    near = table().near_models(model) if model else ()
+    hint = f"did you mean {' or '.join(near)}? Else " if near else ""
+    return Problem(text, f"{hint}state asic, as in asic: Tomahawk 3", field=(key,), warning=True)
 
 
 def _doubts(asic: Asic) -> tuple[Believed, ...]:

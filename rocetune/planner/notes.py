@@ -10,7 +10,7 @@ from rocetune.model.plan import PlanProblem
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem before it is known where it occurs."""
+    """A problem before it is known where it occurs. Without ``profile`` the field is one of the device's own."""
 
     text: str
     remedy: str
@@ -42,10 +42,15 @@ class Notes:
     def problems(self) -> tuple[PlanProblem, ...]:
         """Errors first, then warnings."""
         made = [
-            PlanProblem(_where(*entry), item.text, item.remedy, item.profile, item.field, item.warning)
+            PlanProblem(_where(*entry), item.text, item.remedy, item.profile, _field(item, entry[0]), item.warning)
             for item, entry in self._found.items()
         ]
         return tuple(sorted(made, key=lambda item: item.warning))
+
+
+def _field(problem: Problem, place: int | str) -> tuple[str | int, ...]:
+    """A problem of a device is looked up at the first one that has it."""
+    return problem.field if problem.profile or not problem.field else ("hosts", place, *problem.field)
 
 
 def _where(place: int | str, count: int | str, noun: int | str) -> str:

@@ -104,7 +104,7 @@ def _congestion_control(combination: Combination, reasons: Reasons) -> dict[str,
         chosen = dcqcn.parameters(profile.dcqcn.preset, combination.speed_mbps, profile.dcqcn.parameters)
     except ValueError as error:
         at = "parameters" if profile.dcqcn.parameters else "preset"
-        problem = Problem(f"DCQCN: {error}", "correct or remove it", profile.name, ("dcqcn", at))
+        problem = Problem(f"DCQCN: {error}", "correct or remove it", profile.name, combination.at("dcqcn", at))
         combination.problems.append(problem)
         return made
     if chosen.parameters:

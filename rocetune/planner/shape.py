@@ -130,7 +130,8 @@ def _too_much(chip: Chip, counts: Counts, fit: buffers.Fit, priorities: int) -> 
         ways.append(f"a shared headroom pool with over-subscription {ratio:.2f}, accepted by accept_risk")
     accepted = any(item.pfc.accept_risk for combination, _ in counts for _, item in lossless(combination.profile))
     name = next(name for name, _ in lossless(largest.profile))
-    return Problem(text, "; or ".join(ways), largest.profile.name, ("classes", name, "pfc", "headroom"), bool(accepted))
+    at = largest.at("classes", name, "pfc", "headroom")
+    return Problem(text, "; or ".join(ways), largest.profile.name, at, bool(accepted))
 
 
 def device_qos(kind: str, counts: Counts, settings: Mapping[int, Setting]) -> tuple[DeviceQos, list[Problem]]:
@@ -168,7 +169,7 @@ def _clash(dscp: int, one: tuple[int, str], two: tuple[int, str], combination: C
     else:
         text = f"DSCP {dscp} means priority {one[0]} ({one[1]}) and {two[0]} ({two[1]}): a device has one DSCP map"
         remedy = "use one priority, or different code points, on networks that meet on a device"
-    return Problem(text, remedy, combination.profile.name, ("classes", name, "dscp"))
+    return Problem(text, remedy, combination.profile.name, combination.at("classes", name, "dscp"))
 
 
 # Variables by who marks. GIN falls back to NCCL_IB_TC only in newer releases, so it is set too.
@@ -197,6 +198,6 @@ def _environment(counts: Counts) -> tuple[tuple[tuple[str, str], ...], list[Prob
             if first != value:
                 text = f"{variable} would be {value} for {combination.network} and is {first} for {winner.network}"
                 remedy = "name nccl, ucx or nvshmem in the marking of one network only"
-                at = ("classes", name, "marking")
+                at = combination.at("classes", name, "marking")
                 problems.append(Problem(text, remedy, combination.profile.name, at, warning=True))
     return tuple(sorted((variable, value) for variable, (value, _) in found.items())), problems

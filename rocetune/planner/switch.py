@@ -30,7 +30,9 @@ def fill_headroom(combination: Combination) -> None:
         if speed is None:
             remedy = "state speed in links.yaml"
             text = f"port speed of network {combination.network} is not known: no headroom for {name}"
-            combination.problems.append(Problem(text, remedy, profile.name, ("classes", name, "pfc", "headroom")))
+            combination.problems.append(
+                Problem(text, remedy, profile.name, combination.at("classes", name, "pfc", "headroom"))
+            )
             continue
         chip = combination.chip
         floor = headroom(
@@ -61,7 +63,8 @@ def _too_small(combination: Combination, name: str, pfc: Pfc, fixed: int, floor:
         text, remedy = f"{text}; accepted: {pfc.accept_risk}", "write headroom: auto to be safe"
     else:
         remedy = f"write headroom: auto, or {floor} or more, or accept_risk: with the reason beside it"
-    return Problem(text, remedy, combination.profile.name, ("classes", name, "pfc", "headroom"), bool(pfc.accept_risk))
+    at = combination.at("classes", name, "pfc", "headroom")
+    return Problem(text, remedy, combination.profile.name, at, bool(pfc.accept_risk))
 
 
 def alpha_of(pfc: Pfc) -> float:
@@ -74,16 +77,17 @@ def curve_of(
 ) -> tuple[ecn.Curve | None, list[Problem]]:
     """The marking curve of a class under the PFC bounds of its switch (None: the queue is not paused)."""
     profile, where = combination.profile, ("classes", name, "ecn")
+    at = combination.at
     reasons = Reasons(profile, combination.winners)
     if want.preset is not None:
         text = f"ECN preset {want.preset!r} of {name}: vendor presets by name are not available yet"
         return None, [
-            Problem(text, "write kmin, kmax and pmax, or choose an objective", profile.name, (*where, "preset"))
+            Problem(text, "write kmin, kmax and pmax, or choose an objective", profile.name, at(*where, "preset"))
         ]
     if combination.speed_mbps is None:
         if "auto" in (want.kmin, want.kmax):
             text = f"port speed of network {combination.network} is not known: no ECN thresholds for {name}"
-            return None, [Problem(text, "state speed in links.yaml", profile.name, (*where, "kmin"))]
+            return None, [Problem(text, "state speed in links.yaml", profile.name, at(*where, "kmin"))]
         made = ecn.curve(100_000, combination.round_trip.rtt_us)  # every threshold is replaced below
     else:
         limit = _limit(want, bounds)
@@ -95,10 +99,11 @@ def curve_of(
                 frame_bytes=wire.roce_frame_bytes(profile.rdma_mtu),
                 bound_bytes=limit,
                 cell_bytes=cell_bytes,
+                rtt_why=combination.round_trip.why,
             )
         except ValueError as error:
             remedy = "fewer lossless priorities, shorter cables or a larger alpha leave more buffer"
-            return None, [Problem(f"{name}: {error}", remedy, profile.name, (*where, "kmax"))]
+            return None, [Problem(f"{name}: {error}", remedy, profile.name, at(*where, "kmax"))]
     made = _with_fixed(made, want, name, reasons)
     return made, list(_order_problems(made, want, name, combination, bounds))
 
@@ -137,10 +142,10 @@ def _order_problems(
     made: ecn.Curve, want: Ecn, name: str, combination: Combination, bounds: ecn.Bounds | None
 ) -> list[Problem]:
     profile = combination.profile.name
-    kmax_at, shown = ("classes", name, "ecn", "kmax"), show_bytes(made.kmax_bytes)
+    kmax_at, shown = combination.at("classes", name, "ecn", "kmax"), show_bytes(made.kmax_bytes)
     if made.kmin_bytes > made.kmax_bytes or (made.kmin_bytes == made.kmax_bytes and made.pmax_percent < 100):
         text = f"{name}: kmin {show_bytes(made.kmin_bytes)} is not below kmax {shown}"
-        return [Problem(text, "set both, or let both be auto", profile, ("classes", name, "ecn", "kmin"))]
+        return [Problem(text, "set both, or let both be auto", profile, combination.at("classes", name, "ecn", "kmin"))]
     if bounds is None:
         return []
     if made.kmax_bytes > bounds.incast_bytes:
@@ -253,7 +258,8 @@ def _watchdog(combination: Combination, reasons: Reasons) -> Watchdog | None:
     for other, item in kept[1:]:
         if item != timers:
             text = f"classes {name} and {other} ask for different watchdog timers: a port has one set"
-            problem = Problem(text, "make them equal", combination.profile.name, ("classes", other, "pfc", "watchdog"))
+            at = combination.at("classes", other, "pfc", "watchdog")
+            problem = Problem(text, "make them equal", combination.profile.name, at)
             if problem not in combination.problems:
                 combination.problems.append(problem)
     poll = max(1, int(min(timers.detect, timers.restore) // 2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 
-from rocetune.model.plan import DevicePlan, Plan, PlanProblem, PortPlan, Setting, Why
+from rocetune.model.plan import Assumption, DevicePlan, Plan, PlanProblem, PortPlan, Setting, Why
 from rocetune.model.qos import Path, leaves
 from rocetune.model.units import bytes_to_us, show_bytes, show_speed
 from rocetune.report import encode
@@ -61,7 +61,7 @@ def explain_document(plan: Plan, where: str) -> encode.Json:
         "ports": {item.port.name: name for name, (_, ports) in used.items() for item in ports},
         "settings": {name: _setting_json(setting) for name, (setting, _) in used.items()},
         "device_why": [{"path": list(path), **encode.why_json(why)} for path, why in device.why.items()],
-        "assumptions": [encode.assumption_json(item) for item in (*plan.assumptions, *device.assumptions)],
+        "assumptions": [encode.assumption_json(item) for item in _assumptions(plan, device)],
         "unsupported": [encode.unsupported_json(item) for item in device.unsupported],
         "problems": [encode.problem_json(item) for item in plan.problems],
     }
@@ -83,9 +83,11 @@ def find(plan: Plan, where: str) -> tuple[DevicePlan, PortPlan | None]:
     for item in device.ports:
         if port in (item.port.name, item.native):
             return device, item
+    if port in device.left_out:
+        raise LookupError(f"{name}:{port} {device.left_out[port]}")
     names = [item.port.name for item in device.ports]
     known = f"; planned ports: {compact(names)}" if names else "; it has no planned port"
-    raise LookupError(f"{name} has no planned port {port!r}{_hint(port, names) or known}")
+    raise LookupError(f"{name} has no planned port {port!r}{_hint(port, [*names, *device.left_out]) or known}")
 
 
 def _hint(name: str, names: Iterable[str]) -> str:
@@ -200,7 +202,7 @@ def _device_blocks(plan: Plan, device: DevicePlan) -> Iterator[str]:
     """What exists once per device, what was assumed, what a platform cannot express, what cannot be."""
     if device.why:
         yield "\n".join([f"device {device.device.name}", *_device_lines(device.why)])
-    assumed = [*plan.assumptions, *device.assumptions]
+    assumed = _assumptions(plan, device)
     if assumed:
         lines = [f"  {item.text}" + (f" ({item.remedy})" if item.remedy else "") for item in assumed]
         yield "\n".join(["assumed, not confirmed", *lines])
@@ -212,6 +214,13 @@ def _device_blocks(plan: Plan, device: DevicePlan) -> Iterator[str]:
     if problems:
         lines = [f"  {'warning' if item.warning else 'error'}: {item.where}: {item.text}" for item in problems]
         yield "\n".join(["problems", *lines])
+
+
+def _assumptions(plan: Plan, device: DevicePlan) -> list[Assumption]:
+    """Those of the device and of the networks that it is on."""
+    networks = {f"network {item.setting.network}" for item in device.ports}
+    shared = [item for item in plan.assumptions if item.where in networks or not item.where.startswith("network ")]
+    return [*shared, *device.assumptions]
 
 
 def _concerns(problem: PlanProblem, device: str, profiles: set[str]) -> bool:

@@ -101,12 +101,14 @@ class AsicTable:
         self._asics = dict(asics)
         self._names: dict[str, str] = {}
         self._models: dict[str, str] = {}
+        self._spelled: dict[str, str] = {}
         for key, asic in self._asics.items():
             for name in (key, asic.name, asic.part, *asic.aliases):
                 if name:
                     self._names.setdefault(_squeeze(name), key)
             for model in asic.models:
                 self._models.setdefault(_core(model), key)
+                self._spelled.setdefault(_core(model), model)
 
     def __iter__(self) -> Iterator[Asic]:
         return iter(self._asics.values())
@@ -134,6 +136,11 @@ class AsicTable:
         """Up to three names that the user may have meant."""
         near = difflib.get_close_matches(_squeeze(text), self._names, n=6, cutoff=0.6)
         return tuple(dict.fromkeys(self._asics[self._names[name]].name for name in near))[:3]
+
+    def near_models(self, text: str) -> tuple[str, ...]:
+        """Up to two models that the user may have meant, each with its chip: ``SN4700 (Spectrum-3)``."""
+        near = difflib.get_close_matches(_squeeze(text), self._models, n=2, cutoff=0.6)
+        return tuple(f"{self._spelled[name]} ({self._asics[self._models[name]].name})" for name in near)
 
     def names(self) -> tuple[str, ...]:
         """Names of all chips, in the table's order."""

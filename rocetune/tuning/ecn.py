@@ -23,8 +23,12 @@ RATIO = 4  # kmax / kmin, as HPCC; Cisco uses 20, NVIDIA 10
 FLOOR_FRAMES = 8  # kmin holds at least these many frames, and kmax that many more
 PMAX_PERCENT = 20.0
 RTT_US = {1: 8.0, 2: 8.0, 3: 12.0}  # unloaded round trip by switch tiers, NICs and ordinary cables included
+RTT_SOURCE = "our default, NICs included: 8 us over one or two switch tiers, 12 us over three; not measured here"
 ORDINARY_CABLE_M = 100.0  # up to here a cable is part of RTT_US
-_SOURCE = "BDP rule; DCQCN (SIGCOMM 2015) for the order of ECN and PFC; ratio and lambda as HPCC's simulations"
+_SOURCE = (
+    "bandwidth-delay product; marking comes before PFC as in DCQCN (SIGCOMM 2015); how many BDPs, and four times kmin "
+    "for kmax, as in HPCC's simulations"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +69,11 @@ def round_trip(tiers: int, host_cable_m: float = 0.0, fabric_cable_m: float = 0.
         extra += 2 * (tiers - 1) * max(0.0, fabric_cable_m - ORDINARY_CABLE_M)
     propagation = 2 * extra / wire.LIGHT_M_PER_S * 1e6
     rtt = base + propagation
-    steps = [f"unloaded round trip for {tiers} switch tier(s): {base:g} us"]
+    steps = [f"round trip without load, over {tiers} switch tier{'s' if tiers > 1 else ''}: {base:g} us, assumed"]
     if extra:
         steps.append(f"cables beyond {ORDINARY_CABLE_M:g} m: {extra:g} m each way = {propagation:.2f} us")
     inputs = (("tiers", tiers), ("host_cable_m", host_cable_m), ("fabric_cable_m", fabric_cable_m))
-    return RoundTrip(rtt, Why("ecn.rtt", inputs, tuple(steps), source="default by tier; measure to refine"))
+    return RoundTrip(rtt, Why("ecn.rtt", inputs, tuple(steps), source=RTT_SOURCE))
 
 
 def bdp_bytes(speed_mbps: int, rtt_us: float) -> int:
@@ -117,18 +121,26 @@ def curve(
     frame_bytes: int = 4178,
     bound_bytes: float | None = None,
     cell_bytes: int = 1,
+    rtt_why: Why | None = None,
 ) -> Curve:
     """kmin, kmax and pmax by objective; ``bound_bytes`` is what kmax may not pass (None: no PFC on the queue).
 
     A value that the bound decides is rounded down to whole cells and keeps kmax/kmin = 4. Raises ValueError when the
-    bound leaves no room for a curve.
+    bound leaves no room for a curve. ``rtt_why`` tells where the round trip is from.
     """
     bdp = bdp_bytes(speed_mbps, rtt_us)
     floor = FLOOR_FRAMES * frame_bytes
     kmin = max(round(LAMBDA[objective] * bdp), floor)
     kmax = max(RATIO * kmin, kmin + floor)
     bdp_step = f"BDP: {show_speed(speed_mbps)} x {rtt_us:g} us / 8 = {bdp:,} B"
-    kmin_steps = [bdp_step, f"{objective}: kmin = {LAMBDA[objective]:g} x BDP = {LAMBDA[objective] * bdp:,.0f} B"]
+    rtt_steps = (
+        [f"{step} ({rtt_why.source})" if n == 0 else step for n, step in enumerate(rtt_why.steps)] if rtt_why else []
+    )
+    kmin_steps = [
+        *rtt_steps,
+        bdp_step,
+        f"{objective}: kmin = {LAMBDA[objective]:g} x BDP = {LAMBDA[objective] * bdp:,.0f} B",
+    ]
     kmax_steps = [f"kmax = {RATIO} x kmin = {kmax:,} B"]
     active: tuple[str, ...] = ()
     kmin_active: tuple[str, ...] = ()

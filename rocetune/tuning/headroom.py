@@ -18,7 +18,7 @@ from rocetune.tuning.cells import nvidia_worst, round_up, wire_worst
 
 Method = Literal["preset", "canonical", "generic"]
 
-LOCAL_DELAY_NS = 200.0  # MAC, PHY and FEC of both directions where no preset says more
+LOCAL_DELAY_NS = 200.0  # D: MAC, PHY and FEC of both directions where no preset says more
 VOQ_CELL_BYTES = 1024  # larger "cells" are blocks of deep-buffer chips that hold several packets
 _REGISTER_BYTES = 1024  # granularity of NVIDIA's calculation
 _REACTION = "IEEE 802.3 31B.3.7, as listed in SONiC's dynamic headroom design"
@@ -86,9 +86,9 @@ def fit_bytes(speed_mbps: int, cable_m: float, fit: Fit) -> float:
 def physical_bytes(
     speed_mbps: int, cable_m: float, *, mtu_bytes: int = 9216, frame_bytes: int = 4178, quanta: int | None = None
 ) -> int:
-    """Wire bytes that can arrive after XOFF even with an ideal buffer: the canonical sum with F = 1 and D = 0."""
+    """Wire bytes that can arrive after XOFF even with an ideal buffer: the canonical sum with F = 1."""
     exact = canonical_bytes(
-        speed_mbps, cable_m, factor=1.0, mtu_bytes=mtu_bytes, frame_bytes=frame_bytes, delay_ns=0.0, quanta=quanta
+        speed_mbps, cable_m, factor=1.0, mtu_bytes=mtu_bytes, frame_bytes=frame_bytes, quanta=quanta
     )
     return round_up(exact, 1)
 
@@ -123,7 +123,8 @@ def headroom(
         exact, method, steps, source = _from_nothing(work)
     bounds: tuple[str, ...] = ()
     if exact < floor:
-        bounds = (f"raised to the physical floor {floor} B: frames, cable and the peer's {quanta} quanta",)
+        steps = (*steps, work.floor_step(floor))
+        bounds = (f"raised to the physical floor of {floor:,} B",)
         exact = float(floor)
     cell = _rounding_cell(asic)
     value = round_up(exact, cell)
@@ -159,6 +160,15 @@ class _Work:
     def cable_step(self) -> str:
         return (
             f"cable: 2 x {self.cable_m:g} m x {self.rate:.4g} B/s / {wire.LIGHT_M_PER_S:.3g} m/s = {self.flight:,.0f} B"
+        )
+
+    def floor_step(self, floor: int) -> str:
+        """What no preset may go below, with every part of the sum."""
+        delay, reaction = LOCAL_DELAY_NS * 1e-9 * self.rate, self.quanta * wire.QUANTUM_BYTES
+        return (
+            f"less than can be on the wire: lossless frame {self.frame_bytes:,} + port MTU {self.mtu_bytes:,} + pause "
+            f"frame {wire.PAUSE_BYTES} + cable {self.flight:,.0f} + local delay {LOCAL_DELAY_NS:g} ns {delay:,.0f} + "
+            f"peer reaction {self.quanta} quanta {reaction:,} = {floor:,} B"
         )
 
 

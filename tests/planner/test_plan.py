@@ -112,11 +112,11 @@ def test_ports_of_a_kind_share_one_setting() -> None:
     assert plan(lab.rack()) == made
 
 
-def test_settings_that_look_alike_get_a_number() -> None:
+def test_settings_that_an_override_sets_apart_say_which() -> None:
     overrides = ({"match": {"rail": 1}, "classes": {"roce": {"ecn": {"objective": "throughput"}}}},)
     made = plan(lab.rack(lab.profile(lab.TRAINING, overrides=overrides)))
     first, second = port(made, "leaf1", "Ethernet0"), port(made, "leaf1", "Ethernet1")
-    assert (first.setting.name, second.setting.name) == ("backend-400g-2m", "backend-400g-2m-2")
+    assert (first.setting.name, second.setting.name) == ("backend-400g-2m", "backend-400g-2m-rail1")
     roce = second.setting.qos.priority(3)
     assert roce is not None and roce.kmin_bytes == 1_000_000
     assert second.setting.winners[0][0] == "classes.roce.ecn.objective"
@@ -171,6 +171,42 @@ def test_fixed_headroom_below_the_floor() -> None:
     assert roce is not None and roce.headroom_bytes == 64_000
 
 
+def test_a_number_of_an_override_is_blamed_on_the_override() -> None:
+    overrides = (
+        {"match": {"role": "spine"}, "mtu": 9100},
+        {"match": {"network": "backend"}, "classes": {"roce": {"pfc": {"headroom": 64_000}}}},
+        {"match": {"rail": 1}, "classes": {"roce": {"ecn": {"kmax": 40_000_000}}}},
+    )
+    made = plan(lab.rack(lab.profile(lab.TRAINING, overrides=overrides)))
+    assert {item.field for item in made.problems if not item.warning} == {
+        ("overrides", 1, "classes", "roce", "pfc", "headroom"),
+        ("overrides", 2, "classes", "roce", "ecn", "kmax"),
+    }
+
+
+def test_the_round_trip_is_an_assumption_with_its_source() -> None:
+    made = plan(lab.rack())
+    assert [item.where for item in made.assumptions] == ["network backend", "network storage"]
+    assert "round trip of 8 us" in made.assumptions[0].text and "not measured" in made.assumptions[0].text
+    why = port(made, "leaf1", "Ethernet0").setting.why["priorities", 3, "kmin_bytes"]
+    assert "round trip" in why.steps[0] and "not measured" in why.steps[0]
+    fixed = {"kmin": 400_000, "kmax": 1_600_000}
+    made = plan(lab.rack(lab.profile(lab.TRAINING, classes={"roce": {"ecn": fixed}})))
+    assert [item.where for item in made.assumptions] == ["network storage"]
+
+
+def test_ports_left_out_say_why() -> None:
+    left_out = plan(lab.rack()).devices["gpu01"].left_out
+    assert left_out == {
+        "mgmt0": "has manage: none, so it is left alone",
+        "ipmi": "belongs to network mgmt, which has profile: none, so it is left alone",
+    }
+    fabric = lab.rack()
+    spare = replace(fabric.ports["leaf1"][0], name="Ethernet900", network=None, peer=None)
+    made = plan(replace(fabric, ports={**fabric.ports, "leaf1": (*fabric.ports["leaf1"], spare)}))
+    assert made.devices["leaf1"].left_out["Ethernet900"].startswith("belongs to no network")
+
+
 def test_fixed_kmax_beyond_pfc_is_an_error() -> None:
     late = {"classes": {"roce": {"ecn": {"kmax": 40_000_000}}}}
     problem = next(item for item in plan(lab.rack(lab.profile(lab.TRAINING, **late))).problems if not item.warning)
@@ -210,6 +246,22 @@ def test_mistyped_asic() -> None:
     problem = plan(lab.rack(asic="Tomahwk 3")).problems[0]
     assert "Tomahwk 3" in problem.text and "did you mean Tomahawk 3" in problem.remedy
     assert problem.where == "leaf1 and 1 more device"
+    assert (problem.profile, problem.field, problem.warning) == ("", ("hosts", "leaf1", "asic"), False)
+
+
+@pytest.mark.parametrize(
+    ("declared", "key", "text", "remedy"),
+    [
+        ({"hwsku": "ACS-MSN4701"}, "hwsku", "hwsku 'ACS-MSN4701' belongs to no known chip", "SN4700 (Spectrum-3)"),
+        ({"model": "Box 9000"}, "model", "model 'Box 9000' belongs to no known chip", "state asic"),
+        ({}, "asic", "neither asic nor model nor hwsku is stated", "state asic"),
+    ],
+)
+def test_unknown_chip_is_warned_about_at_its_line(declared: dict[str, str], key: str, text: str, remedy: str) -> None:
+    problem = plan(lab.rack(asic=None, declared=declared)).problems[0]
+    assert problem.warning and text in problem.text and "most demanding chip" in problem.text
+    assert remedy in problem.remedy
+    assert problem.field == ("hosts", "leaf1", key)
 
 
 def test_model_tells_the_asic() -> None:

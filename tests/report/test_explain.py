@@ -45,12 +45,14 @@ def plan() -> Plan:
         tuple(PortPlan(port, port.name, setting) for port in ports),
         assumptions=(Assumption("leaf1", "cable length not stated", "state length"),),
         why={("buffer",): Why("buffer.fit", (), ("S = 66 MB - 3 MB",))},
+        left_out={"Ethernet9": "belongs to no network"},
     )
     problems = (
         PlanProblem("leaf1", "kmax is high", "lower it", "training", warning=True),
         PlanProblem("leaf2", "another switch's trouble", "", "training"),
     )
-    return Plan({"leaf1": device}, (setting,), (), problems)
+    assumptions = (Assumption("network backend", "8 us assumed"), Assumption("network storage", "12 us assumed"))
+    return Plan({"leaf1": device}, (setting,), assumptions, problems)
 
 
 def test_one_port(plan: Plan) -> None:
@@ -68,6 +70,7 @@ def test_one_port(plan: Plan) -> None:
     assert "S = 66 MB - 3 MB" in text and "cable length not stated (state length)" in text
     assert "kmax is high" in text and "another switch's trouble" not in text
     assert "priority 3: roce (lossless)" in text
+    assert "8 us assumed" in text and "12 us assumed" not in text
 
 
 def test_whole_device_says_each_setting_once(plan: Plan) -> None:
@@ -98,6 +101,7 @@ def test_as_data(plan: Plan) -> None:
         ("leaf2", "did you mean leaf1"),
         ("leaf1:Ethernet22", "did you mean"),
         ("leaf1:x", "Ethernet1-Ethernet3"),
+        ("leaf1:Ethernet9", "^leaf1:Ethernet9 belongs to no network$"),
         ("", "no"),
     ],
 )

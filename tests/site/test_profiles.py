@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rocetune.model.plan import PlanProblem
 from rocetune.model.profile import Ecn, Profile
 from rocetune.site.effective import effective
 from tests.site.conftest import Errors, Load
@@ -126,6 +127,8 @@ def test_overrides_are_numbered_in_their_own_file(errors: Errors, load: Load) ->
         "profiles/ai.yaml override 1",
         "profiles/mine.yaml override 1",
     ]
+    second = PlanProblem("leaf1", "too large", "less", "mine", ("overrides", 1, "mtu"))
+    assert site.explain(second).place == "profiles/mine.yaml:4:32"
 
 
 def test_an_error_of_an_extended_profile_points_at_the_file_that_made_it(errors: Errors) -> None:

@@ -143,3 +143,6 @@ def test_a_problem_of_the_planner_gets_its_line(load: Load) -> None:
     assert error.render().splitlines()[0] == "profiles/ai.yaml:3:62: leaf1:Ethernet0: headroom too small"
     assert "^" in error.render()
     assert site.explain(PlanProblem("leaf1", "no chip", "name it")).place == "leaf1"
+    chip = PlanProblem("leaf1", "no such chip", "name it", field=("hosts", "leaf1", "asic"))
+    assert site.explain(chip).place == "inventory/hosts.yaml:3:28"
+    assert str(site.locate("hosts", "gpu01", "role")) == "inventory/groups.yaml:4:11"

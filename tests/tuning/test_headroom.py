@@ -271,3 +271,14 @@ def test_floor_is_named_when_it_decides() -> None:
     result = headroom(400_000, 5, chip("Spectrum-3"))
     assert result.headroom_bytes == round_up(max(result.physical_bytes, 44032), 144)
     assert any("physical floor" in text for text in result.why.bounds)
+    # M_ll 4178 + M_port 9216 + P 84 + 2 x 5 m x 5e10 B/s / 1.98e8 m/s + 200 ns x 5e10 B/s + 905 x 64 B
+    assert result.physical_bytes == 4178 + 9216 + 84 + 2526 + 10_000 + 57_920
+    shown = next(number for number, step in enumerate(result.why.steps) if "local delay 200 ns 10,000" in step)
+    assert "= 83,924 B" in result.why.steps[shown] and "= 83,924 B ->" in result.why.steps[shown + 1]
+
+
+def test_floor_is_the_canonical_sum_without_inflation() -> None:
+    """tuning.md 1.4: F = 1, 100G, 100 m, M_ll 4178, D 200 ns gives 53820 B, against 55120 B of a published buffer."""
+    exact = canonical_bytes(100_000, 100, factor=1.0)
+    assert physical_bytes(100_000, 100) == round_up(exact, 1)
+    assert exact == pytest.approx(53820, abs=1)
