@@ -9,12 +9,12 @@ from rocetune.model.fabric import Device, Fabric, Port
 from rocetune.model.plan import Assumption, DevicePlan, Plan, PortPlan, Setting
 from rocetune.planner.classes import ecn_of
 from rocetune.planner.combination import Combination, Combinations
-from rocetune.planner.inputs import Chip, chip_of, round_trips
+from rocetune.planner.inputs import COMPUTED_BY_SWITCH, Chip, chip_of, round_trips
 from rocetune.planner.naming import Draft, names
 from rocetune.planner.notes import Believed, Notes, Problem
 from rocetune.planner.server import server_qos
 from rocetune.planner.shape import Counts, Room, Shape, device_qos, room_of
-from rocetune.planner.switch import curve_of, fill_headroom, switch_qos
+from rocetune.planner.switch import computes_headroom, curve_of, fill_headroom, switch_qos
 from rocetune.tuning.ecn import Curve
 
 
@@ -173,6 +173,8 @@ class _Planner:
         if chip is not None and planned:
             self._notes.add(chip.problems, device.name, 1, "device")
             believed += chip.believed
+        if device.declared.get("buffer_model") == "dynamic" and any(computes_headroom(item) for _, item in planned):
+            believed.append(COMPUTED_BY_SWITCH)
         self._notes.add(shape.problems, device.name, 1, "device")
         seen: set[int] = set()
         for port, item in planned:

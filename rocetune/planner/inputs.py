@@ -55,6 +55,14 @@ def chip_of(device: Device, read: str | None) -> Chip:
     return Chip(None, model, (believed,), (_unknown_model(device, model),))
 
 
+# The words of the SONiC platform, so that both count as one where it says the same.
+COMPUTED_BY_SWITCH = Believed(
+    "dynamic buffer model: the switch computes headroom from speed, cable length and MTU; the planned number is "
+    "not written",
+    "fix pfc.headroom in the profile to write a number of yours",
+)
+
+
 def _unknown_model(device: Device, model: str | None) -> Problem:
     """A warning: numbers can be made, but they are those of the most demanding chip."""
     worst = "headroom is that of the most demanding chip, and whether buffers fit is not checked"

@@ -49,8 +49,16 @@ def fill_headroom(combination: Combination) -> None:
             continue
         note = f"the computed floor is {floor.headroom_bytes:,} B: {floor.why.steps[-2]}"
         combination.headrooms[name] = (fixed, reasons.profile_why(dotted, fixed, note))
-        if fixed < floor.headroom_bytes:
+        mistyped = chip is not None and chip.asic is None and any(not item.warning for item in chip.problems)
+        if fixed < floor.headroom_bytes and not mistyped:  # what a chip needs that nobody knows is no news
             combination.problems.append(_too_small(combination, name, intent.pfc, fixed, floor.headroom_bytes))
+
+
+def computes_headroom(combination: Combination) -> bool:
+    """True where a lossless class of ours leaves its headroom to us."""
+    return any(
+        intent.owner == "rocetune" and intent.pfc.headroom == "auto" for _, intent in lossless(combination.profile)
+    )
 
 
 def _too_small(combination: Combination, name: str, pfc: Pfc, fixed: int, floor: int) -> Problem:

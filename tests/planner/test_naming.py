@@ -44,7 +44,7 @@ def test_a_new_device_renames_nothing_wherever_it_stands() -> None:
 def test_names_do_not_depend_on_the_order_of_the_inventory() -> None:
     overrides = ({"match": {"rail": 1}, "mtu": 9100}, {"match": {"device": "gpu02"}, "host_mtu": 8000})
     fabric = with_leaf(lab.rack(lab.profile(lab.TRAINING, overrides=overrides)), "leaf9", "Tomahawk 5", 4)
-    turned = replace(fabric, devices=dict(reversed(fabric.devices.items())))
+    turned = replace(fabric, devices=dict(reversed(list(fabric.devices.items()))))
     assert names(plan(fabric)) == names(plan(turned))
     assert names(plan(fabric))["gpu02", "rail1"] == "backend-400g-2m-host-rail1-gpu02"
 

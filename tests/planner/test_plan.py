@@ -249,6 +249,17 @@ def test_mistyped_asic() -> None:
     assert (problem.profile, problem.field, problem.warning) == ("", ("hosts", "leaf1", "asic"), False)
 
 
+def test_mistyped_asic_is_one_error() -> None:
+    low = lab.profile(lab.TRAINING, classes={"roce": {"pfc": {"headroom": 64_000}}})
+    assert [text[:14] for text in errors(plan(lab.rack(low, asic="Tomahwk 3")))] == ["ASIC 'Tomahwk "]
+
+
+def test_dynamic_buffer_model_computes_headroom_itself() -> None:
+    made = plan(lab.rack(declared={"buffer_model": "dynamic"}))
+    assert ["not written" in item.text for item in made.devices["leaf1"].assumptions] == [True]
+    assert made.devices["gpu01"].assumptions == ()
+
+
 @pytest.mark.parametrize(
     ("declared", "key", "text", "remedy"),
     [
