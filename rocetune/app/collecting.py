@@ -25,7 +25,7 @@ from rocetune.model.state import Reply, Transcript
 from rocetune.platforms.base import DeviceError
 
 _WORDS = r"(?:secret|password|passwd|community|key-string|auth-key|passkey|priv|token|passphrase)"
-_JSON_SECRET = re.compile(rf'(?i)^(\s*"[\w-]*{_WORDS}\w*"\s*:\s*)"(?:[^"\\]|\\.)*"')
+_JSON_SECRET = re.compile(rf'(?i)("[\w-]*{_WORDS}\w*"\s*:\s*)"(?:[^"\\]|\\.)*"')
 _SECRET = re.compile(rf"(?i)^(.*\b{_WORDS}\b\"?\s*[:=]?\s*).+$")
 _ADDRESS = re.compile(r"\b(?:\d{1,3}\.){3}\d{1,3}\b|\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b", re.IGNORECASE)
 

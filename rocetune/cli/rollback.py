@@ -36,13 +36,15 @@ def command(run: str | None, yes: bool, max_impact: str, wave: int | None, accep
     from rocetune.app.applying import rollback
     from rocetune.app.errors import UseError
     from rocetune.cli.progress import Steps
+    from rocetune.deploy import journal
     from rocetune.model.change import Impact
 
     shared_options = settings()
     shared_options.written("text", "json", "markdown")
     workspace = shared_options.workspace()
-    if run is None:
-        raise UseError("name the run to give back", _listed(shared_options))
+    if run is None or run not in journal.runs(shared_options.state):
+        problem = "name the run to give back" if run is None else f"there is no run {run!r}"
+        raise UseError(problem, _listed(shared_options))
     with Steps(shared_options) as steps:
         report = rollback(
             workspace,

@@ -43,11 +43,11 @@ def filled(text: str, fault: Fault) -> str:
     port, value = fault.port, fault.value
     if port is not None:
         text = text.removeprefix(f"{port}: ")
-        text = re.sub(r"\bPORT\b", port, text)
-    text = _CHOICE.sub(f"({value})" if value is not None else "", text)
+        text = re.sub(r"\bPORT\b", lambda _: port, text)
+    text = _CHOICE.sub(lambda _: f"({value})" if value is not None else "", text)
     text = _DEFAULT.sub(lambda hit: value if value is not None else (hit[1] or hit[2]), text)
     if value is not None:
-        text = re.sub(r"\bVALUE\b", value.replace("\\", r"\\"), text)
+        text = re.sub(r"\bVALUE\b", lambda _: value, text)
     return " ".join(text.split()).replace(" )", ")")
 
 

@@ -136,7 +136,8 @@ def _quantity(last: str, key: Key) -> str:
     if last:
         return WORDS.get(last) or (last if last.isupper() else last.replace("_", " "))
     ends = dict.fromkeys(part for part in (key[0], key[-1]) if re.search("[A-Za-z]", part) and "ROCETUNE" not in part)
-    words = " ".join(ends).replace("_", " ").replace("-", " ").lower().split()
+    spaced = (part.lower() if part.isupper() else part for part in ends)
+    words = " ".join(spaced).replace("_", " ").replace("-", " ").split()
     return " ".join(_ACRONYMS.get(word, word) for word in dict.fromkeys(words))
 
 

@@ -57,7 +57,7 @@ def _health(report: ApplyReport) -> str:
         return ""
     if doctor.verdict != "unknown":
         return f", {doctor.verdict}"
-    unjudged = sum(item.verdict == "unknown" for item in doctor.findings)
+    unjudged = len({item.id for item in doctor.findings if item.verdict == "unknown"})
     missing = f"{counted(len(doctor.unreachable), 'device')} not reached" if doctor.unreachable else ""
     reasons = ", ".join(filter(None, (counted(unjudged, "check") if unjudged else "", missing)))
     return f"; health could not be fully judged ({reasons})"

@@ -15,6 +15,7 @@ from rocetune.cli import main
 from rocetune.cli.options import Settings
 from rocetune.model.change import Change, Comparison, Impact, Phase, Rendered, Step
 from rocetune.model.fabric import Device
+from rocetune.model.finding import Finding
 from rocetune.model.outcome import ApplyReport, DeviceDiff, DiffReport, DoctorReport, Progress
 from rocetune.model.plan import DevicePlan, Plan, PlanProblem
 from rocetune.platforms.base import LinkLost, Unreachable
@@ -90,9 +91,9 @@ def test_apply_shows_plan_diff_outcome_and_the_summary_last(app: SimpleNamespace
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
     assert lines[0].startswith("plan: 1 device")
-    assert "+ pfc / Ethernet1/1" in done.stdout
-    assert "Next: rocetune rollback r1" in done.stdout
-    assert lines[-1] == "applied: 1 change on 1 device, healthy, in 3.0 s (run r1)."
+    assert "+ PFC Ethernet1/1" in done.stdout and "link bounce" in done.stdout
+    assert "Next: rocetune rollback r1   # give back what this run changed" in done.stdout
+    assert lines[-1] == "applied: 1 setting on 1 device, healthy, in 3.0 s (run r1)."
 
 
 def test_apply_asks_and_no_means_no(app: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +109,11 @@ def test_apply_without_yes_and_without_a_person_changes_nothing(app: SimpleNames
     app.patch(applying, "apply", _apply(ApplyReport("r1", "applied", CHANGED)))
     done = _run("apply")
     assert done.exit_code == 2
-    assert "Add --yes" in done.output
+    assert done.stderr.splitlines()[-2:] == [
+        "nobody is here to confirm; nothing was changed",
+        "  add --yes to go on without the question",
+    ]
+    assert "Usage" not in done.output
 
 
 def test_yes_never_raises_the_accepted_impact(app: SimpleNamespace) -> None:
@@ -148,8 +153,9 @@ def test_trouble_before_the_first_write_is_two_and_after_it_three(app: SimpleNam
     def early(*args: Any, **options: Any) -> ApplyReport:
         raise Unreachable("leaf1", "connect", "timed out")
 
-    def late(*args: Any, yes_confirm: Any, **options: Any) -> ApplyReport:
+    def late(*args: Any, yes_confirm: Any, progress: Any, **options: Any) -> ApplyReport:
         yes_confirm(CHANGED)
+        progress(Progress("push", "PFC: canary, 1 device"))
         raise LinkLost("leaf1", "commit", "reset by peer")
 
     app.patch(applying, "apply", early)
@@ -168,6 +174,85 @@ def test_interrupt_before_any_change_is_two(app: SimpleNamespace) -> None:
     app.patch(diffing, "diff", diff)
     done = _run("diff")
     assert done.exit_code == 2 and "Interrupted; nothing was changed." in done.stderr
+
+
+def test_interrupt_while_the_baseline_is_read_says_that_nothing_was_changed(app: SimpleNamespace) -> None:
+    def apply(*args: Any, yes_confirm: Any, progress: Any, **options: Any) -> ApplyReport:
+        yes_confirm(CHANGED)
+        progress(Progress("baseline", "doctor baseline of 1 device"))
+        raise KeyboardInterrupt
+
+    app.patch(applying, "apply", apply)
+    done = _run("apply", "--yes")
+    assert done.exit_code == 2 and done.stderr.splitlines()[-1] == "Interrupted; nothing was changed."
+
+
+def test_the_next_command_of_a_diff_is_one_that_is_not_refused(app: SimpleNamespace) -> None:
+    app.patch(diffing, "diff", lambda *args, **options: CHANGED)
+    lines = _run("diff", "--limit", "leaf1").stdout.splitlines()[-2:]
+    assert lines[0].startswith("Next: rocetune apply --bring-up --limit leaf1   # the rack is not in service")
+    assert lines[1].startswith("  or: rocetune apply --max-impact link_bounce --limit leaf1   # in service")
+
+
+def test_a_refused_apply_says_what_it_would_do_and_how_it_is_done(app: SimpleNamespace) -> None:
+    problem = "leaf1: pfc Ethernet1/1 has impact link_bounce, the limit is marking"
+    app.patch(applying, "apply", lambda *args, **options: ApplyReport("r1", "refused", CHANGED, problems=(problem,)))
+    done = _run("apply", "--yes")
+    assert done.exit_code == 2
+    assert "1 setting to change on 1 device, up to link bounce" in done.stdout
+    assert "Next: rocetune diff" in done.stdout and "or: rocetune apply --bring-up" in done.stdout
+
+
+def test_a_long_diff_is_summed_up_before_the_question(app: SimpleNamespace) -> None:
+    changes = tuple(
+        Change(("mode", f"feature-{n}x"), "add", None, "on", Phase.PFC, Impact.NONE, origin=("", f"leaf {n}"))
+        for n in range(50)
+    )
+    long = DiffReport((DeviceDiff("leaf1", "arista_eos", Comparison(changes)),), live=True)
+    app.patch(applying, "apply", _apply(ApplyReport("r1", "applied", long, doctor=HEALTHY)))
+    done = _run("apply", "--yes")
+    assert len(done.stdout.splitlines()) < 20 and "50 settings" in done.stdout
+    assert "Every setting: rocetune diff" in done.stdout
+    assert "feature-49x" in _run("apply", "--yes", "-v").stdout
+
+
+def test_an_or_never_stands_without_a_next(app: SimpleNamespace) -> None:
+    finding = Finding("BUF-006", "critical", "unknown", "leaf1", "not shown")
+    unsure = DoctorReport((finding,), passed=3, devices=1)
+    app.patch(applying, "apply", _apply(ApplyReport("r1", "applied", CHANGED, doctor=unsure, seconds=3)))
+    done = _run("apply", "--yes")
+    words = [line.split(":")[0].strip() for line in done.stdout.splitlines() if " rocetune " in line]
+    assert words and words[0] == "Next"
+    assert "health could not be fully judged (1 check)" in done.stdout.splitlines()[-1]
+
+
+def test_rollback_without_a_known_run_lists_the_runs(app: SimpleNamespace, tmp_path: Path) -> None:
+    from rocetune.deploy.journal import Journal
+
+    journal = Journal.create(
+        tmp_path / ".rocetune", "r7", command="apply", version="1", devices=("leaf1",), platforms={}
+    )
+    journal.end("applied")
+    journal.close()
+    for words in ((), ("r8",)):
+        done = _run("--site", str(tmp_path), "rollback", *words)
+        assert done.exit_code == 2
+        assert [done.stderr.split()[i] for i in (-6, -3, -2, -1)] == ["r7", "apply", "applied", "leaf1"]
+
+
+def test_collect_running_makes_files_for_an_offline_diff(app: SimpleNamespace, tmp_path: Path) -> None:
+    saved = collecting.Saved({"leaf1": tmp_path / "leaf1.cfg"}, {})
+    app.patch(collecting, "save_running", lambda *args, **options: saved)
+    done = _run("collect", "--running", str(tmp_path))
+    assert done.exit_code == 0
+    assert done.stdout.splitlines() == [f"1 device in {tmp_path}.", f"Next: rocetune diff --running {tmp_path}"]
+    assert _run("collect", "--running", str(tmp_path), "-o", "x").exit_code == 2
+
+
+def test_a_remedy_is_said_once() -> None:
+    from rocetune.cli.failure import message
+
+    assert message(UseError("no lab: start it", "start it"), Settings()) == "no lab\n  start it"
 
 
 def test_errors_have_reason_and_remedy_and_no_traceback(app: SimpleNamespace) -> None:
@@ -275,7 +360,8 @@ def test_init_makes_a_valid_site_and_overwrites_nothing(tmp_path: Path) -> None:
     assert _run("--site", str(root), "validate").exit_code == 0
     (root / "rocetune.yaml").write_text("networks: {}\n")
     done = _run("init", str(root))
-    assert done.exit_code == 2 and "is there already" in done.output
+    assert done.exit_code == 2 and "of its files are there already" in done.output
+    assert "--force" in done.output and len(done.output.splitlines()) == 2
     assert (root / "rocetune.yaml").read_text() == "networks: {}\n"
 
 

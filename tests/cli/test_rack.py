@@ -25,6 +25,11 @@ class Rack:
         assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
         return done.stdout
 
+    def stderr(self, *arguments: str) -> str:
+        """What a command complains about."""
+        command = [str(ROCETUNE), "--site", str(self.root), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL).stderr
+
 
 @pytest.fixture(scope="module")
 def rack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rack]:
@@ -36,11 +41,22 @@ def rack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rack]:
     found("lab", "stop")
 
 
+def test_log_in(rack: Rack) -> None:
+    assert rack("lab", "ssh", "gpu01", "cat", "/sys/class/net/ens11np0/mtu") == "1500\n"
+    assert "arista" in rack("lab", "ssh", "leaf1", "show version").lower()
+    assert "no device" in rack.stderr("lab", "ssh", "leaf9", "true")
+
+
 def test_bring_up(rack: Rack) -> None:
     before = json.loads(rack("--lab", "diff", "--format", "json", code=1))
     assert before["changed"] and ["gpu01", "gpu02", "gpu03", "gpu04"] in [
         group["devices"] for group in before["groups"]
     ]
+    saved = rack.root / "saved"
+    rack("--lab", "collect", "--running", str(saved))
+    offline = json.loads(rack("diff", "--running", str(saved), "--format", "json", code=1))
+    assert offline["summary"] == before["summary"]
+    assert {path.stat().st_mode & 0o777 for path in saved.iterdir()} == {0o600}
     rack("--lab", "doctor", code=1)
     assert "is not in service" in rack("--lab", "apply", "--yes", code=2)  # link bounces are not accepted silently
     lines = rack("--lab", "apply", "--bring-up", "--yes").splitlines()

@@ -4,7 +4,7 @@ import json
 import re
 
 from rocetune.model.outcome import DeviceDiff, DiffReport
-from rocetune.report.diff import diff_json, diff_markdown, diff_text, summary
+from rocetune.report.diff import apply_commands, brief_text, diff_json, diff_markdown, diff_text, summary
 from rocetune.report.table import Paint
 
 
@@ -15,23 +15,31 @@ def test_equal_devices_are_said_once(report: DiffReport) -> None:
 
 
 def test_equal_ports_are_one_line_with_class_bytes_and_microseconds(report: DiffReport) -> None:
-    text = diff_text(report)
+    line = next(line for line in diff_text(report).splitlines() if "roce ECN" in line)
+    # 1.5 MB at 400 Gbit/s is 1500000*8/400e9 s = 30 us; 150 KB is 3 us
+    assert "Ethernet1/1-Ethernet16/1 (16)" in line and "kmin 1.5 MB, 30 µs → 150 KB, 3 µs" in line
+    assert "brief loss" in line
+
+
+def test_the_long_form_has_native_keys_and_values(report: DiffReport) -> None:
+    text = diff_text(report, verbose=True)
     assert "Ethernet1/1-Ethernet16/1 (16 ports)" in text
     line = next(line for line in text.splitlines() if "ecn minimum-threshold" in line)
     assert "interface * / tx-queue 3" in line
     assert "roce ECN kmin" in line
-    # 1.5 MB at 400 Gbit/s is 1500000*8/400e9 s = 30 us; 150 KB is 3 us
     assert "1500 kbytes (1.5 MB, 30 µs) → 150 kbytes (150 KB, 3 µs)" in line
     assert "brief loss" in line and "ecn.bdp" in line
 
 
 def test_device_wide_objects_name_the_other_ports_they_serve(report: DiffReport) -> None:
-    assert "device-wide, also serves Ethernet31/1-Ethernet32/1 (2 ports not managed here)" in diff_text(report)
+    assert "device, with 2 ports not managed here" in diff_text(report)
+    long = diff_text(report, verbose=True)
+    assert "device-wide, also serves Ethernet31/1-Ethernet32/1 (2 ports not managed here)" in long
 
 
-def test_stale_lines_stand_apart_and_undo_runs_backwards(report: DiffReport) -> None:
-    text = diff_text(report)
-    assert text.index("stale: ours and no longer planned") < text.index("- qos profile OLD")
+def test_removals_stand_apart_and_undo_runs_backwards(report: DiffReport) -> None:
+    text = diff_text(report, verbose=True)
+    assert text.index("not in the plan: removed after the rest") < text.index("- qos profile OLD")
     assert text.index("    qos profile OLD\n") < text.index("    no qos map dscp 26")
 
 
@@ -53,7 +61,7 @@ def test_the_summary_is_the_last_line(report: DiffReport) -> None:
     text = diff_text(report)
     assert text.splitlines()[-1] == summary(report)
     assert summary(report) == (
-        "20 changes on 3 devices, up to link bounce; 1 setting already right; 1 device could not be read."
+        "20 settings to change on 3 devices, up to link bounce; 1 setting already right; 1 device could not be read."
     )
 
 
@@ -68,16 +76,28 @@ def test_colour_is_the_only_difference_of_a_terminal(report: DiffReport) -> None
     assert re.sub(r"\x1b\[[0-9]+m", "", coloured) == diff_text(report)
 
 
-def test_long_undo_is_cut_in_text_unless_verbose(report: DiffReport) -> None:
+def test_undo_is_counted_and_shown_on_demand(report: DiffReport) -> None:
+    assert "undo: 3 lines (-v)" in diff_text(report)
+    assert "no qos map dscp 26" not in diff_text(report)
+    assert "    no qos map dscp 26" in diff_text(report, verbose=True)
+
+
+def test_the_brief_form_is_one_line_per_group(report: DiffReport) -> None:
+    text = brief_text(report)
+    rows = [line.split("  ") for line in text.splitlines() if line.startswith("  ")]
+    assert [row[1] for row in rows[:3]] == ["devices", "gpu01-gpu02", "leaf1"]
+    assert "1 setting each" in text and "gpu04: could not be read" in text and text.endswith(summary(report))
+
+
+def test_what_forbids_a_push_leaves_no_command_to_push(report: DiffReport) -> None:
     from dataclasses import replace
 
-    from rocetune.model.change import Step
-
-    leaf = replace(report.devices[-1], steps=tuple(Step("config", "x", f"line {n}") for n in range(40)))
-    long = DiffReport((leaf,), live=True)
-    assert "… 28 more lines" in diff_text(long)
-    assert "    line 0\n" not in diff_text(long)
-    assert "    line 0\n" in diff_text(long, verbose=True)
+    assert [words for words, _ in apply_commands(report)] == ["apply --bring-up", "apply --max-impact link_bounce"]
+    leaf = report.devices[-1]
+    lack = replace(leaf.unsupported[0], blocking=True)
+    forbidden = DiffReport((*report.devices[:-1], replace(leaf, unsupported=(lack,))), live=True)
+    assert apply_commands(forbidden) == ()
+    assert "forbids a push" in diff_text(forbidden)
 
 
 def test_json_is_complete_and_valid(report: DiffReport) -> None:
@@ -96,22 +116,9 @@ def test_json_is_complete_and_valid(report: DiffReport) -> None:
 
 def test_markdown_is_for_pull_requests(report: DiffReport) -> None:
     text = diff_markdown(report)
-    assert text.startswith("**rocetune diff**: 20 changes on 3 devices")
+    assert text.startswith("**rocetune diff**: 20 settings to change on 3 devices")
     assert "### gpu01-gpu02: applies to 2 devices" in text
     assert "<details><summary>Undo (3 lines)</summary>" in text
     for line in text.splitlines():
         if line.startswith("|"):
             assert line.count("|") - line.count("\\|") == 9 or "device" in line or line.count("|") == 3
-
-
-def test_a_map_of_64_code_points_is_a_few_lines() -> None:
-    from rocetune.model.change import Change, Comparison, Impact, Phase
-
-    def entry(dscp: int) -> Change:
-        new = "3" if dscp == 26 else "0"
-        return Change(("dscp2prio", str(dscp)), "add", None, new, Phase.SERVER, Impact.MARKING)
-
-    changes = tuple(entry(dscp) for dscp in sorted(range(64), key=str))
-    text = diff_text(DiffReport((DeviceDiff("gpu01", "linux", Comparison(changes)),), live=True))
-    rows = [line.split() for line in text.splitlines() if "dscp2prio" in line]
-    assert [row[3] for row in rows] == ["0-25,27-63", "26"]
