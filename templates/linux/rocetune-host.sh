@@ -449,6 +449,10 @@ EVERYTHING='pause storm ,tool, cc rdma'
 need() {
     NEED=
     for o_key in "$@"; do
+        case $o_key$NEED in
+        # The 64 entries need looking up once.
+        dscp2prio.*,tool,*) continue ;;
+        esac
         case $o_key in
         persist)
             [ -z "$BOOT" ] && transaction_open && continue
@@ -1058,7 +1062,7 @@ attempt() {
 
 # wants KEY: true when a setting is asked for in this phase and not there yet; W is what it shall be.
 wants() {
-    in_phase "$1" "$PHASE" || return 1
+    [ "$PHASE" = all ] || in_phase "$1" "$PHASE" || return 1
     vn "$1"
     eval "W=\${w_$VN-} C=\${c_$VN-}"
     [ -n "$W" ] && [ "$W" != "$C" ]
@@ -1172,9 +1176,8 @@ write_tables() {
 map_wanted() {
     for z_key in $w_keys; do
         case $z_key in dscp2prio.*) ;; *) continue ;; esac
-        in_phase "$z_key" "$PHASE" || continue
-        vn "$z_key"
-        eval "W=\${w_$VN-} C=\${c_$VN-}"
+        [ "$PHASE" = all ] || in_phase "$z_key" "$PHASE" || continue
+        eval "W=\${w_dscp2prio_${z_key#*.}-} C=\${c_dscp2prio_${z_key#*.}-}"
         [ -n "$W" ] || continue
         [ -z "$RETRUSTED" ] && [ "$W" = "$C" ] && continue
         if [ "$W" = - ]; then
@@ -1214,11 +1217,14 @@ write_pfc() {
 
 # write_roles IF ROLE LIST CURRENT: enable files of the priorities that differ.
 write_roles() {
+    w_list=$3,
+    w_had=$4,
     for w_p in 0 1 2 3 4 5 6 7; do
-        nth "$3" "$w_p"
-        w_new=$REPLY
-        nth "$4" "$w_p"
-        [ "$w_new" = "$REPLY" ] && continue
+        w_new=${w_list%%,*}
+        w_list=${w_list#*,}
+        w_old=${w_had%%,*}
+        w_had=${w_had#*,}
+        [ "$w_new" = "$w_old" ] && continue
         if [ ! -e "$ROOT/sys/class/net/$1/ecn/$2/enable/$w_p" ]; then
             unsupported "no ecn/$2/enable: not an OFED or DOCA driver"
             return
@@ -1291,7 +1297,7 @@ apply_port() {
     RETRUSTED=
     for y_key in $w_keys; do
         [ "$y_key" = persist ] && continue
-        in_phase "$y_key" "$PHASE" || continue
+        [ "$PHASE" = all ] || in_phase "$y_key" "$PHASE" || continue
         if wants "$y_key"; then
             y_diff="$y_diff$y_key=${C:-?}$NL"
             y_changed="$y_changed $y_key"
@@ -1309,7 +1315,11 @@ apply_port() {
                 observe "$1" || FAILED=1
             fi
         fi
-        report "$1"
+        if [ "$WRITE.$STOP.$BROKEN" = 1.1. ]; then
+            printf '%s\n' "wrote port.$1$y_changed"
+        else
+            report "$1"
+        fi
     fi
     if in_phase persist "$PHASE" && [ -n "${w_persist-}" ]; then
         apply_persist "$1"
@@ -1325,8 +1335,6 @@ report() {
         eval "y_new=\${c_$VN-} y_want=\${w_$VN-} y_why=\${why_$VN-}"
         if [ "$WRITE" = 0 ]; then
             printf '%s\n' "differs port.$1.$y_key $y_old $y_want"
-        elif [ -n "$STOP" ] && [ -z "$BROKEN" ]; then
-            printf '%s\n' "wrote port.$1.$y_key $y_old $y_want"
         elif [ "$y_new" = "$y_want" ]; then
             printf '%s\n' "changed port.$1.$y_key $y_old $y_new"
         else
