@@ -28,7 +28,7 @@ FRAME_FAULTS: Mapping[str, str] = {
 }
 
 
-_LASTING = frozenset({*FRAME_FAULTS, "storm", "refuse_line", "foreign_session"})
+_LASTING = frozenset({*FRAME_FAULTS, "storm", "refuse_line", "foreign_session", "headroom_refused"})
 _DEFAULT = re.compile(r"VALUE, default (\S+?)(?=[),])|VALUE \((\S+)\)")
 _CHOICE = re.compile(r"\(VALUE: [^)]*\)|\(or VALUE, as [^)]*\)")
 

@@ -34,7 +34,11 @@ def profile_reference() -> str:
     lead = (
         "A profile says what the ports of one network shall be. Every key has a default except `name`, `classes` "
         "and each class's `priority`; `auto` lets rocetune compute the number, and `rocetune plan --explain DEV:PORT` "
-        "shows how it came about. `rocetune schema profile` prints the same as a JSON Schema for editors."
+        "shows how it came about. `rocetune schema profile` prints the same as a JSON Schema for editors.\n\n"
+        "`extends: NAME` starts from another profile, of the site or a shipped one. Mappings are merged key by key, "
+        "`classes` and each class in it too, so a child writes only what differs; a list (`dscp`) or a value replaces "
+        "the parent's. `overrides` of the parent come first and those of the child after them, so the child's win. "
+        "`name`, `description` and `extends` are not inherited."
     )
     return _document("Profile reference", lead, [("profiles/NAME.yaml", Profile)])
 
