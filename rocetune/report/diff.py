@@ -57,11 +57,14 @@ def apply_commands(report: DiffReport) -> tuple[tuple[str, str], ...]:
     worst = report_impact(report)
     if worst <= Impact.MARKING:
         return (("apply", ""),)
-    feels = f"live traffic feels {impact_words(worst)}"
+    feels = f"up to {impact_words(worst)}"
     limit = f"apply --max-impact {worst.name.lower()}"
     if worst > Impact.LINK_BOUNCE:
-        return ((limit, feels),)
-    return (("apply --bring-up", f"the rack is not in service: {feels}"), (limit, "in service: drain it first"))
+        return ((limit, f"{feels}: drain the device first"),)
+    return (
+        ("apply --bring-up", f"if the rack is not in service: {feels}"),
+        (limit, f"if it is in service, and drained: {feels}"),
+    )
 
 
 def brief_text(report: DiffReport, paint: Paint = PLAIN) -> str:

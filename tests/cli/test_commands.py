@@ -190,8 +190,8 @@ def test_interrupt_while_the_baseline_is_read_says_that_nothing_was_changed(app:
 def test_the_next_command_of_a_diff_is_one_that_is_not_refused(app: SimpleNamespace) -> None:
     app.patch(diffing, "diff", lambda *args, **options: CHANGED)
     lines = _run("diff", "--limit", "leaf1").stdout.splitlines()[-2:]
-    assert lines[0].startswith("Next: rocetune apply --bring-up --limit leaf1   # the rack is not in service")
-    assert lines[1].startswith("  or: rocetune apply --max-impact link_bounce --limit leaf1   # in service")
+    assert lines[0].startswith("Next: rocetune apply --bring-up --limit leaf1   # if the rack is not in service")
+    assert lines[1].startswith("  or: rocetune apply --max-impact link_bounce --limit leaf1   # if it is in service")
 
 
 def test_a_refused_apply_says_what_it_would_do_and_how_it_is_done(app: SimpleNamespace) -> None:
