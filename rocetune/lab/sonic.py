@@ -37,7 +37,7 @@ class SonicEmulator(Emulator):
         "watchdog_off": "the PFC watchdog is stopped on PORT, or everywhere",
         "wred_flag_missing": "wred_green_enable is gone from the WRED profiles",
         "big_red_switch": "BIG_RED_SWITCH is on: all lossless queues drop",
-        "refuse_line": "commands and loads that contain VALUE are refused",
+        "refuse_line": "commands and loads that contain VALUE are refused, those of an undo as well",
     }
 
     def __init__(self, device: LabDevice) -> None:
@@ -74,7 +74,7 @@ class SonicEmulator(Emulator):
         if fault.name == "refuse_line":
             if not fault.value:
                 raise ValueError("refuse_line needs a value: a part of the command or of what is loaded")
-            return f"whatever contains {fault.value!r} is refused"
+            return f"whatever contains {fault.value!r} is refused, in an undo as well"
         if fault.name == "headroom_refused":
             return self._refuse_headroom(fault)
         if fault.name not in self.FAULTS:

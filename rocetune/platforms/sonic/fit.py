@@ -162,9 +162,7 @@ def _listed(speed: int | None, facts: Facts, notes: _Notes) -> list[int]:
     if table_known(facts) and speed is not None:
         return sorted({length for rate, length in headroom_rows(facts) if rate == speed})
     at = f" at {speed} Mbit/s" if speed is not None else ""
-    unread = (
-        "the port's speed is not known" if table_known(facts) else "the switch's pg_profile_lookup.ini was not read"
-    )
+    unread = "the port's speed is not known" if table_known(facts) else "pg_profile_lookup.ini was not read"
     notes.assume(
         f"{unread}: the switch's headroom table is taken to list 5, 40 and 300 m{at}", "a live diff reads both"
     )
@@ -287,7 +285,7 @@ def _fixed(
     if 2.0**power != alpha:
         notes.round((*at, "alpha"), f"{alpha:g} becomes {2.0**power:g}: SONiC takes powers of two")
     xon = entry.xon_bytes if entry.xon_bytes is not None else (row.xon if row else 0)
-    if row is None:
+    if row is None and entry.xon_bytes is None:
         notes.assume(
             "no row of the switch's headroom table for this speed and cable: xon and the private size of the fixed "
             "headroom profile are not taken from it",

@@ -22,7 +22,8 @@ fail() {{ echo "rocetune: $*" >&2; {on_error}; }}
 load() {{
     cat >"$d/{what}.part.json"
     [ -s "$d/{what}.part.json" ] || {{ fail "nothing to load, is the disk full?"; return; }}
-    out=$({root}config load -y "$d/{what}.part.json" 2>&1) || fail "config load: $out"
+    out=$({root}config load -y "$d/{what}.part.json" 2>&1) ||
+        fail "config load: $(printf '%s\n' "$out" | sed '/^Running command: /d')"
 }}
 unset_fields() {{ out=$({root}sonic-db-cli CONFIG_DB HDEL "$@" 2>&1) || fail "HDEL $1: $out"; }}
 stop_watchdog() {{ out=$({root}pfcwd stop "$@" 2>&1) || fail "pfcwd stop: $out"; }}

@@ -58,6 +58,58 @@ def test_a_speed_without_a_row_is_unsupported() -> None:
     assert "no length at 800000 Mbit/s" in plan.unsupported[0].text
 
 
+def test_nothing_is_pushed_where_no_headroom_will_be() -> None:
+    """A lossless class without headroom drops: what is sure stops the push, what is believed does not."""
+    far = sonic_leaf(1, setting(qos=replace(rail_qos(), cable_m=400.0)))
+    empty = device_facts(headroom_table=facts_of.EMPTY_TABLE)
+    assert [item.blocking for item in fitted(far)[0].unsupported] == [True]
+    assert "no length at 400000 Mbit/s" in fitted(sonic_leaf(1), empty)[0].unsupported[0].text
+    assert [item.blocking for item in fitted(sonic_leaf(1), empty)[0].unsupported] == [True]
+    unread = Facts("sonic", extra={"buffer_model": "traditional"})
+    believed = fitted(far, unread)[0]
+    assert [item.blocking for item in believed.unsupported] == [False]
+    assert "is taken to list up to 300 m" in believed.unsupported[0].text
+    assert any("was not read" in item.text for item in believed.assumptions)
+    watched = replace(far, device=replace(far.device, manage="observe"))
+    assert [item.blocking for item in fitted(watched)[0].unsupported] == [False]
+    lossy = replace(
+        rail_qos(),
+        cable_m=400.0,
+        priorities=tuple(replace(e, lossless=False, pfc=False) for e in rail_qos().priorities),
+    )
+    assert [item.blocking for item in fitted(sonic_leaf(1, setting(qos=lossy)))[0].unsupported] == [False]
+
+
+def test_an_empty_headroom_table_is_not_an_unread_one() -> None:
+    """Arista 7060X6 images ship a table of comments only."""
+    facts = PLATFORM.facts({facts_of.HEADROOM: Reply("# speed cable size xon xoff threshold\n")})
+    assert facts.extra["headroom_table"] == facts_of.EMPTY_TABLE
+    assert facts_of.headroom_rows(facts) == {}
+    assert "headroom_table" not in PLATFORM.facts({facts_of.HEADROOM: Reply("", error="No such file")}).extra
+
+
+def test_fixed_and_own_headroom_do_not_mix_on_a_port() -> None:
+    plan = with_pfc(headroom=200_000)
+    chosen = plan.ports[0].setting
+    roce = chosen.qos.priority(3)
+    assert roce is not None
+    second = replace(roce, priority=4, name="other")
+    qos = replace(chosen.qos, priorities=(*chosen.qos.priorities, second))
+    result, _ = fitted(sonic_leaf(1, replace(chosen, qos=qos)))
+    assert [item.blocking for item in result.unsupported if item.path == ("priorities",)] == [True]
+
+
+def test_the_dynamic_model_is_said_offline() -> None:
+    plan = sonic_leaf(1)
+    plan = replace(plan, device=replace(plan.device, declared={"hwsku": "ACS-MSN4700", "buffer_model": "dynamic"}))
+    result = PLATFORM.fit(plan, PLATFORM.declared(plan))
+    assert any("the planned number is not written" in item.text for item in result.assumptions)
+    assert "not written" in result.ports[0].setting.why["priorities", 3, "headroom_bytes"].rounding
+    broadcom = replace(plan, device=replace(plan.device, declared={"hwsku": "Z9332f", "buffer_model": "dynamic"}))
+    believed = PLATFORM.fit(broadcom, PLATFORM.declared(broadcom)).assumptions
+    assert any("community images do so on NVIDIA and Barefoot only" in item.text for item in believed)
+
+
 def test_the_switchs_own_headroom_is_shown() -> None:
     _, chosen = fitted(sonic_leaf(1))
     roce = chosen.qos.priority(3)
