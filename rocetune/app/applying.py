@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
@@ -16,14 +16,14 @@ from rocetune import platforms
 from rocetune.app.diffing import report_of
 from rocetune.app.errors import UseError
 from rocetune.app.pushing import Options, examine, push
-from rocetune.app.reading import Scene, quiet, read_scene
+from rocetune.app.reading import Scene, heard, read_scene
 from rocetune.app.settling import settle_all
 from rocetune.app.workspace import Workspace
 from rocetune.deploy import journal as journals
-from rocetune.deploy.journal import Busy, Journal, RunRecord, SiteLock
+from rocetune.deploy.journal import Busy, Damaged, Journal, RunRecord, SiteLock
 from rocetune.deploy.restore import restoring
 from rocetune.model.change import Change, Comparison, Impact
-from rocetune.model.outcome import ApplyReport, DiffReport, Progress, Report
+from rocetune.model.outcome import ApplyReport, DeviceStanding, DiffReport, Progress, Report
 
 Consent = Callable[[DiffReport], bool]
 
@@ -55,7 +55,7 @@ def apply(
     options = Options(
         max(max_impact, Impact.LINK_BOUNCE) if bring_up else max_impact, wave, keep, accept_new_host_keys, interval_s
     )
-    return _run(_Job(ws, limit, "apply", options, yes_confirm, progress or quiet))
+    return _run(_Job(ws, limit, "apply", options, yes_confirm, heard(progress)))
 
 
 def rollback(
@@ -75,13 +75,15 @@ def rollback(
     """
     record = _record(ws, run)
     options = Options(max_impact, wave, True, accept_new_host_keys, examine=False)
-    return _run(_Job(ws, limit, f"rollback {run}", options, yes_confirm, progress or quiet, record))
+    return _run(_Job(ws, limit, f"rollback {run}", options, yes_confirm, heard(progress), record))
 
 
 def resume(
     ws: Workspace,
     run: str | None = None,
+    limit: str | None = None,
     *,
+    keep: bool = False,
     yes_confirm: Consent = lambda report: True,
     bring_up: bool = True,
     progress: Report | None = None,
@@ -90,39 +92,49 @@ def resume(
     max_impact: Impact = Impact.LINK_BOUNCE,
     interval_s: float = 1.0,
 ) -> ApplyReport:
-    """Settle every transaction of a run that was cut off, then apply as usual.
+    """Settle every transaction of a run that was cut off, then apply as usual to that run's devices.
 
-    Raises UseError when there is nothing to resume.
+    ``limit`` narrows the apply further, not the settling. Raises UseError when there is nothing to resume.
     """
-    record = _record(ws, run) if run else journals.unfinished(ws.state)
+    record = _record(ws, run) if run else _unfinished(ws)
     if record is None:
         raise UseError("no run was cut off: there is nothing to resume", "use: rocetune apply")
-    report = progress or quiet
+    report = heard(progress)
     with _alone(ws, record.run):
         standings = settle_all(ws, record, report, accept_new_host_keys)
-        unsettled = [item for item in standings if item.standing == "unknown"]
-        if unsettled:
-            problems = tuple(f"{item.device}: {item.detail}" for item in unsettled)
-            return ApplyReport(record.run, "mixed", DiffReport((), True), (), standings, None, problems)
-        _end(ws, record.run, "settled")
-    return apply(
-        ws,
-        None,
-        bring_up=bring_up,
-        max_impact=max_impact,
-        yes_confirm=yes_confirm,
-        wave=wave,
-        accept_new_host_keys=accept_new_host_keys,
-        interval_s=interval_s,
-        progress=report,
-    )
+        if unsettled := _unsettled(standings):
+            return ApplyReport(record.run, "mixed", DiffReport((), True), (), standings, None, unsettled)
+        if record.verdict is None:
+            _end(ws, record.run, "settled")
+    impact = max(max_impact, Impact.LINK_BOUNCE) if bring_up else max_impact
+    options = Options(impact, wave, keep, accept_new_host_keys, interval_s)
+    return _run(_Job(ws, limit, "apply", options, yes_confirm, report, only=record.devices))
+
+
+def _unsettled(standings: Sequence[DeviceStanding]) -> tuple[str, ...]:
+    return tuple(f"{item.device}: {item.detail}" for item in standings if item.standing == "unknown")
 
 
 def _record(ws: Workspace, run: str) -> RunRecord:
     try:
         return journals.read(ws.state, run)
     except KeyError as error:
-        raise UseError(str(error.args[0]), "list them in the folder named above") from error
+        raise UseError(str(error.args[0]), "use one of these") from error
+    except Damaged as error:
+        raise _damaged(error) from error
+
+
+def _unfinished(ws: Workspace) -> RunRecord | None:
+    try:
+        return journals.unfinished(ws.state)
+    except Damaged as error:
+        raise _damaged(error) from error
+
+
+def _damaged(error: Damaged) -> UseError:
+    return UseError(
+        str(error), f"see with rocetune diff where the devices stand, then move {error.path.parent} out of the way"
+    )
 
 
 def _end(ws: Workspace, run: str, verdict: str) -> None:
@@ -142,14 +154,15 @@ class _Job:
     consent: Consent
     report: Report
     undoing: RunRecord | None = None
+    only: Collection[str] | None = None  # devices beside which nothing is touched
 
 
 def _run(job: _Job) -> ApplyReport:
     started = time.monotonic()
     run = journals.new_run_id()
     with _alone(job.ws, run):
-        cut_off = journals.unfinished(job.ws.state)
-        if cut_off is not None and job.undoing is None:
+        cut_off = _unfinished(job.ws)
+        if cut_off is not None and (job.undoing is None or job.undoing.run != cut_off.run):
             raise UseError(
                 f"run {cut_off.run} was cut off and is not settled",
                 f"finish it with: rocetune apply --resume   or undo it with: rocetune rollback {cut_off.run}",
@@ -176,8 +189,10 @@ def _alone(ws: Workspace, run: str) -> Iterator[None]:
 def _locked(job: _Job, run: str) -> ApplyReport:
     accept, undoing = job.options.accept_new_host_keys, job.undoing
     if undoing is not None:
-        settle_all(job.ws, undoing, job.report, accept)
-    only = undoing.devices if undoing is not None else None
+        standings = settle_all(job.ws, undoing, job.report, accept)
+        if unsettled := _unsettled(standings):
+            return ApplyReport(undoing.run, "mixed", DiffReport((), True), (), standings, None, unsettled)
+    only = job.only if undoing is None else undoing.devices
     scene = read_scene(job.ws, job.limit, job.report, only=only, accept_new_host_keys=accept)
     try:
         if undoing is not None:
@@ -185,9 +200,24 @@ def _locked(job: _Job, run: str) -> ApplyReport:
         result = _change(job, run, scene, report_of(scene))
     finally:
         scene.fleet.close()
-    if undoing is not None and undoing.verdict is None and result.verdict in ("applied", "unchanged"):
-        _end(job.ws, undoing.run, "rolled back")
+    if undoing is not None and result.verdict in ("applied", "unchanged"):
+        return _given_back(job, undoing, scene, result)
     return result
+
+
+def _given_back(job: _Job, undoing: RunRecord, scene: Scene, result: ApplyReport) -> ApplyReport:
+    """A rollback is done when every device that the run touched was in its scope; the others are named."""
+    touched = {entry.token.device for entry in undoing.tokens}
+    left = sorted(touched - set(scene.names))
+    if not left:
+        if undoing.verdict is None:
+            _end(job.ws, undoing.run, "rolled back")
+        return result
+    gone = [name for name in left if name not in scene.plan.devices]
+    problems = [f"{name}: outside --limit, keeps what the run wrote" for name in left if name not in gone]
+    problems += [f"{name}: no longer in the inventory, keeps what the run wrote" for name in gone]
+    verdict = "mixed" if gone else result.verdict
+    return dataclasses.replace(result, verdict=verdict, problems=(*result.problems, *problems))
 
 
 def _change(job: _Job, run: str, scene: Scene, diff: DiffReport) -> ApplyReport:

@@ -6,7 +6,6 @@ Both are judged later without a device, by whoever has the site.
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,17 +16,13 @@ from rocetune import __version__, platforms
 from rocetune.app.errors import UseError
 from rocetune.app.planning import make_plan, select
 from rocetune.app.reading import make_fleet, quiet, read_facts
+from rocetune.app.redact import addresses_removed, secrets_removed
 from rocetune.app.workspace import Workspace
 from rocetune.deploy.fleet import Answer, Fleet, Member
 from rocetune.model.facts import Facts
 from rocetune.model.outcome import Progress, Report
 from rocetune.model.state import Reply, Transcript
 from rocetune.platforms.base import DeviceError
-
-_WORDS = r"(?:secret|password|passwd|community|key-string|auth-key|passkey|priv|token|passphrase)"
-_JSON_SECRET = re.compile(rf'(?i)("[\w-]*{_WORDS}\w*"\s*:\s*)"(?:[^"\\]|\\.)*"')
-_SECRET = re.compile(rf"(?i)^(.*\b{_WORDS}\b\"?\s*[:=]?\s*).+$")
-_ADDRESS = re.compile(r"\b(?:\d{1,3}\.){3}\d{1,3}\b|\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +67,7 @@ class Bundle:
             return cls(float(data["at"]), devices, data.get("failed", {}))
         except OSError as error:
             raise UseError(f"{path}: {error.strerror}", "make one with: rocetune collect -o FILE") from error
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise UseError(
                 f"{path} is not a rocetune bundle ({error})", "make one with: rocetune collect -o FILE"
             ) from error
@@ -85,7 +80,14 @@ def _dump(transcript: Transcript) -> dict[str, Any]:
 
 
 def _load(data: Mapping[str, Any]) -> Transcript:
-    return {command: Reply(item["text"], item["error"], item["at"]) for command, item in data.items()}
+    return {command: _reply(item) for command, item in data.items()}
+
+
+def _reply(item: Mapping[str, Any]) -> Reply:
+    text, error, at = item["text"], item["error"], item["at"]
+    if not isinstance(text, str) or not isinstance(error, str | None) or not isinstance(at, int | float):
+        raise TypeError("a reply needs text, error and a time")
+    return Reply(text, error, float(at))
 
 
 def collect(
@@ -169,25 +171,22 @@ def _progress(report: Report, stage: str, total: int) -> Callable[[str, Answer[T
 def cleaner(redact: bool) -> Callable[[Transcript], Transcript]:
     """A function that takes secrets (always) and addresses (on demand) out of a transcript."""
 
-    def clean(transcript: Transcript) -> Transcript:
+    def clean(text: str) -> str:
+        text = secrets_removed(text)
+        return addresses_removed(text) if redact else text
+
+    def cleaned(transcript: Transcript) -> Transcript:
         return {
-            command: Reply(_clean(reply.text, redact), reply.error and _clean(reply.error, redact), reply.at)
+            command: Reply(clean(reply.text), reply.error and clean(reply.error), reply.at)
             for command, reply in transcript.items()
         }
 
-    return clean
+    return cleaned
 
 
-def _clean(text: str, redact: bool) -> str:
-    text = "".join(map(_without_secret, text.splitlines(keepends=True)))
-    return _ADDRESS.sub("<address>", text) if redact else text
-
-
-def _without_secret(line: str) -> str:
-    """One line without its secret. A JSON document stays one: another reader parses it again."""
-    body = line.rstrip("\r\n")
-    cut, hits = _JSON_SECRET.subn(r'\1"<removed>"', body)
-    return (cut if hits else _SECRET.sub(r"\1<removed>", body)) + line[len(body) :]
+def as_read(transcript: Transcript) -> Transcript:
+    """Nothing removed: for what stays in this process, where a cut line would look like drift."""
+    return transcript
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path as FilePath
 
 from rocetune import platforms
-from rocetune.app.collecting import Bundle, Record, cleaner, gather, known_platforms
+from rocetune.app.collecting import Bundle, Record, as_read, gather, known_platforms
 from rocetune.app.errors import UseError
 from rocetune.app.planning import Fitted, make_plan, select
 from rocetune.app.reading import comparison_of, make_fleet, quiet, replan
@@ -49,7 +49,7 @@ def doctor(
     else:
         fleet = make_fleet(ws, plan, names, accept_new_host_keys=accept_new_host_keys, workers=ws.workers)
         try:
-            read = gather(fleet, names, interval_s, report, cleaner(False))
+            read = gather(fleet, names, interval_s, report, as_read)
         finally:
             fleet.close()
     report(Progress("doctor", f"judging {len(read.devices)} devices"))

@@ -36,8 +36,10 @@ def select(ws: Workspace, plan: Plan, limit: str | None) -> tuple[str, ...]:
     an item matches nothing, so that a typing error never looks like success.
     """
     names = tuple(sorted(plan.devices))
-    if not limit:
+    if limit is None:
         return names
+    if not limit.strip(" ,"):
+        raise UseError("--limit is empty", "leave it out for all devices; a shell variable may have been empty")
     chosen: set[str] = set()
     for item in filter(None, (part.strip() for part in limit.split(","))):
         terms = [term.strip() for term in item.split("+")]

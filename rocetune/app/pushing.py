@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rocetune import __version__, platforms
-from rocetune.app.collecting import Record, cleaner, gather
+from rocetune.app.collecting import Record, as_read, gather
 from rocetune.app.diagnosis import judge, judge_one, state_of
 from rocetune.app.errors import UseError
 from rocetune.app.reading import Scene
@@ -72,7 +72,7 @@ def push(
     changes = {item.device: item.comparison.changes for item in diff.devices if item.comparison.changes}
     names = tuple(changes)
     report(Progress("baseline", f"doctor baseline of {counted(len(names))}"))
-    baseline = gather(scene.fleet, names, options.interval_s, report, cleaner(False))
+    baseline = gather(scene.fleet, names, options.interval_s, report, as_read)
     work = {name: _work(scene, name) for name in names}
     try:
         journal = Journal.create(
@@ -139,19 +139,20 @@ class _Writing:
         problems = [f"{item.device}: {title(item.phase)}: {item.outcome}: {item.detail}" for item in bad if item.detail]
         if self.scene.fleet.cancel.is_set():
             problems.append("interrupted: no further device was begun")
-        results = [*results, *([] if self.options.keep else self._take_back())]
+        confirmed = {item.device for item in results if item.outcome == "confirmed"}
+        results = [*results, *([] if self.options.keep else self._take_back(confirmed))]
         standings = self._standings(results)
+        journal_trouble = any("cannot be written" in item.detail for item in results)  # leave it to rollback
         verdict: Verdict = "rolled back" if all(item.standing == "old" for item in standings) else "mixed"
-        if all(item.standing in ("old", "new", "partly new") for item in standings):
+        if all(item.standing in ("old", "new", "partly new") for item in standings) and not journal_trouble:
             self.journal.end(verdict)
         return ApplyReport(self.run, verdict, self.diff, tuple(results), standings, None, tuple(problems))
 
-    def _take_back(self) -> list[PushResult]:
+    def _take_back(self, confirmed: set[str]) -> list[PushResult]:
         """Undo the confirmed phases of this run on every device that answers; same transaction, own tokens."""
-        record = journals.read(self.ws.state, self.run)
-        confirmed = {entry.token.device for entry in record.tokens if entry.outcome == "confirmed"}
         if not confirmed:
             return []
+        record = journals.read(self.ws.state, self.run)
         self.report(Progress("undo", f"taking the run back on {counted(len(confirmed))}", total=len(confirmed)))
         cancel = self.scene.fleet.cancel
         was_cancelled = cancel.is_set()
@@ -189,5 +190,5 @@ def examine(ws: Workspace, scene: Scene, options: Options, report: Report) -> Do
     """The verdict over the whole scope, on the links that are already open."""
     ready = tuple(name for name in scene.names if name in scene.readings)
     report(Progress("doctor", f"examining {counted(len(ready))}"))
-    bundle = gather(scene.fleet, ready, options.interval_s, report, cleaner(False))
+    bundle = gather(scene.fleet, ready, options.interval_s, report, as_read)
     return judge(ws, scene.plan, bundle, scene.names)

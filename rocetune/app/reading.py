@@ -47,6 +47,23 @@ def quiet(_: Progress) -> None:
     """A report that nobody listens to."""
 
 
+def heard(progress: Report | None) -> Report:
+    """``progress`` for use in the middle of a push: a reader that went away stops the words, not the work."""
+    if progress is None:
+        return quiet
+    gone = False
+
+    def report(step: Progress) -> None:
+        nonlocal gone
+        if not gone:
+            try:
+                progress(step)
+            except (OSError, ValueError):  # broken pipe, full disk, closed file
+                gone = True
+
+    return report
+
+
 def make_fleet(
     ws: Workspace, plan: Plan, names: Iterable[str], *, accept_new_host_keys: bool = False, workers: int = 16
 ) -> Fleet:

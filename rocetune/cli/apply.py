@@ -71,6 +71,8 @@ def command(
             report = resume(
                 workspace,
                 run or None,
+                shared_options.limit,
+                keep=keep,
                 yes_confirm=ask,
                 bring_up=bring_up,
                 max_impact=impact,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import secrets
 import threading
 import time
@@ -21,6 +22,7 @@ from rocetune.model.change import Change, Config, Key, Phase
 from rocetune.model.transaction import Token
 
 _FILE = "journal.jsonl"
+_RUN = re.compile(r"[A-Za-z0-9-]{1,64}", re.ASCII)
 
 
 def new_run_id(now: float | None = None) -> str:
@@ -96,12 +98,22 @@ class Journal:
         return journal
 
     def write(self, kind: str, **fields: Any) -> None:
-        """One record, on disk when this returns."""
+        """One record, on disk when this returns. Raises OSError, and then nothing of the record is in the file."""
         with self._lock:
+            line = json.dumps({"seq": self._seq + 1, "at": time.time(), "kind": kind, **fields}, separators=(",", ":"))
+            start = os.lseek(self._file, 0, os.SEEK_END)
+            try:
+                self._put(line.encode() + b"\n")
+                os.fsync(self._file)
+            except OSError:
+                os.ftruncate(self._file, start)  # a torn line would swallow the next one
+                raise
             self._seq += 1
-            line = json.dumps({"seq": self._seq, "at": time.time(), "kind": kind, **fields}, separators=(",", ":"))
-            os.write(self._file, line.encode() + b"\n")
-            os.fsync(self._file)
+
+    def _put(self, data: bytes) -> None:
+        """All of it: a write to a disk that fills up may be short without an error."""
+        while data:
+            data = data[os.write(self._file, data) :]
 
     def before(self, device: str, config: Config) -> None:
         """The owned scope of a device before anything is written to it."""
@@ -141,21 +153,35 @@ def _sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
+class Damaged(Exception):
+    """A journal that cannot be read. ``path`` and ``line`` say where."""
+
+    def __init__(self, path: Path, line: int, reason: str) -> None:
+        super().__init__(f"{path}:{line}: the journal is damaged: {reason}")
+        self.path, self.line = path, line
+
+
 def runs(state: Path) -> tuple[str, ...]:
     """Ids of all journaled runs, oldest first."""
     return tuple(sorted(path.parent.name for path in (state / "runs").glob(f"*/{_FILE}")))
 
 
 def read(state: Path, run: str) -> RunRecord:
-    """A run's record. Raises KeyError with the known runs when there is none."""
+    """A run's record. Raises KeyError with the known runs when there is none, Damaged when it cannot be read."""
     path = state / "runs" / run / _FILE
-    if not path.is_file():
+    if not _RUN.fullmatch(run) or not path.exists():
         known = ", ".join(runs(state)[-5:]) or "none"
-        raise KeyError(f"no run {run!r} in {state}; newest runs: {known}")
+        raise KeyError(f"no run {run!r}; newest runs: {known}")
     record = RunRecord(run)
-    *whole, _torn = path.read_bytes().split(b"\n")  # a last line without its end was torn: nothing was done after it
-    for line in whole:
-        _replay(record, json.loads(line))
+    try:
+        *whole, _torn = path.read_bytes().split(b"\n")  # a last line without its end was torn: nothing came after it
+    except OSError as error:
+        raise Damaged(path, 0, error.strerror or str(error)) from error
+    for number, line in enumerate(whole, 1):
+        try:
+            _replay(record, json.loads(line))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise Damaged(path, number, f"{type(error).__name__}: {error}") from error
     return record
 
 

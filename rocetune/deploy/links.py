@@ -219,23 +219,30 @@ def _connect_reason(text: str, endpoint: Endpoint) -> str:
     return f"{target}: {first}"
 
 
+def _verifying(device: str, ca_file: Path | None) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=str(ca_file) if ca_file else None)
+    except (OSError, ssl.SSLError) as error:
+        text = f"ca_file {ca_file} cannot be used ({error.strerror or error}): give the PEM file of the switch's CA"
+        raise Unreachable(device, "connect", text) from error
+
+
 def open_eapi(device: str, endpoint: Endpoint) -> NapalmEapi:
     """An eAPI link through NAPALM. TLS is verified unless the inventory says ``tls_verify: false``.
 
     Raises Unreachable with the remedy.
     """
     from napalm import get_network_driver
-    from napalm.base.exceptions import NapalmException
 
     options: dict[str, Any] = dict(endpoint.extras)
     if endpoint.port:
         options["port"] = endpoint.port
     if endpoint.tls_verify and options.get("transport", "https") == "https":
-        options["context"] = ssl.create_default_context(cafile=str(endpoint.ca_file) if endpoint.ca_file else None)
-    driver = get_network_driver("eos")(
-        endpoint.hostname, endpoint.username or "", endpoint.password or "", timeout=30, optional_args=options
-    )
+        options["context"] = _verifying(device, endpoint.ca_file)
     try:
+        driver = get_network_driver("eos")(
+            endpoint.hostname, endpoint.username or "", endpoint.password or "", timeout=30, optional_args=options
+        )
         driver.open()
     except Exception as error:  # napalm and pyeapi raise many kinds, some of their own, some of http.client
         text = str(error)
@@ -245,7 +252,5 @@ def open_eapi(device: str, endpoint: Endpoint) -> NapalmEapi:
             ) from error
         if "CERTIFICATE_VERIFY_FAILED" in text:
             text = f"{text}; install the switch's CA, or set tls_verify: false for its group"
-        if isinstance(error, (NapalmException, OSError)) or "pyeapi" in type(error).__module__:
-            raise Unreachable(device, "connect", f"{endpoint.hostname}: {text or type(error).__name__}") from error
-        raise
+        raise Unreachable(device, "connect", f"{endpoint.hostname}: {text or type(error).__name__}") from error
     return NapalmEapi(device, driver)

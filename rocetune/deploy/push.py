@@ -34,20 +34,22 @@ class Push:
     results: list[PushResult] = field(default_factory=list)
 
     def go(self, tolerant: bool = False) -> list[PushResult]:
-        """Push everything, or stop at the first trouble (``tolerant``: go on with the other devices).
+        """Push everything, or stop at the first trouble (``tolerant``: a device in trouble is left, others go on).
 
         Results are in the order of the push.
         """
+        troubled: set[str] = set()
         for name, work in sorted(self.work.items()):
             self.journal.before(
                 name, {key: value for key, value in work.running.items() if work.ownership.rule(key) is not None}
             )
         for phase, removal in _passes():
-            scope = self._scope(phase, removal)
+            scope = [work for work in self._scope(phase, removal) if work.device not in troubled]
             for label, names in waves(scope, self.wave_size):
                 good = not self.fleet.cancel.is_set() and self._wave(phase, removal, label, names)
                 if not good and (not tolerant or self.fleet.cancel.is_set()):
                     return self.results
+                troubled |= {item.device for item in self.results if item.outcome != "confirmed"}
         return self.results
 
     def _scope(self, phase: Phase, removal: bool) -> list[Work]:

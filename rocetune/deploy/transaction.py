@@ -86,7 +86,10 @@ def transact(
     started = time.monotonic()
 
     def result(outcome: Outcome, detail: str = "") -> PushResult:
-        journal.outcome(token, outcome, detail)
+        try:
+            journal.outcome(token, outcome, detail)
+        except OSError as error:  # the device's standing is what it is; the intent above lets a rollback find it
+            detail = f"{detail}; the journal cannot be written: {error.strerror}".removeprefix("; ")
         seconds = time.monotonic() - started
         return PushResult(work.device, token.phase, wave, outcome, detail, seconds, token.removal)
 
@@ -98,7 +101,10 @@ def transact(
                 return result("failed", f"somebody changed {moved} since the diff was shown; nothing was written")
         revert_in = revert_after(work.read_back_s)
         steps = work.platform.steps(changes, work.running, work.facts)
-        journal.intent(token, changes, revert_in)
+        try:
+            journal.intent(token, changes, revert_in)
+        except OSError as error:
+            return result("failed", f"{journal.path} cannot be written: {error.strerror}; nothing was written")
         session.stage(token, steps, work.facts)
     except Unreachable as error:
         return result("unreachable", error.text)
