@@ -17,6 +17,7 @@ from rocetune.platforms.sonic.database import Database, cable_object, expanded, 
 BOUND = "sonic-db-dump -n APPL_DB -k 'BUFFER_PG_TABLE:*' -y"
 # Prints a marker for a log that could be read, so that silence is told from a refusal of sudo.
 LOG_READ = "@@syslog was read"
+SYSLOG = "sudo cat /var/log/syslog"  # how evidence names the command below
 LOG = (
     "sudo -n cat /var/log/syslog | sed -n -E -e '/[Aa]ccumulative headroom size exceeds/p' "
     f"-e '1s/.*/{LOG_READ}/p' | tail -n 200"
@@ -69,13 +70,13 @@ def refused(database: Database, answers: Mapping[str, str]) -> tuple[str, str, s
     bound = bound_groups(answers.get(BOUND, ""))
     if bound is None:
         last = said[-1] if said else ""
-        return (last, LOG, last or "no refusal in syslog") if log else None
+        return (last, SYSLOG, last or "no refusal in syslog") if log else None
     for (port, index), name in asked.items():
         held = bound.get((port, index), "")
         if not held.startswith(name):
             lines = [line for line in said if re.search(rf"port {port}\b", line)]
             line = f"BUFFER_PG_TABLE:{port}:{index} has {held or 'no profile'}, asked was {name}profile"
-            return (lines[-1], LOG, lines[-1]) if lines else (line, BOUND, line)
+            return (lines[-1], SYSLOG, lines[-1]) if lines else (line, BOUND, line)
     told = ""
     if LOG_READ in log:
         told = f"; syslog: {len(said)} refusals, all overcome since" if said else "; syslog: no refusal"
