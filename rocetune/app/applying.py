@@ -228,7 +228,7 @@ def _change(job: _Job, run: str, scene: Scene, diff: DiffReport) -> ApplyReport:
         return ApplyReport(run, "refused", diff, problems=stop.problems)
     if not diff.changed:
         wanted = job.options.examine
-        doctor = examine(job.ws, scene, job.options, job.report) if wanted else None
+        doctor = examine(job.ws, scene, job.options, job.report, written=False) if wanted else None
         return ApplyReport(run, "unchanged", diff, doctor=doctor)
     if not job.consent(diff):
         return ApplyReport(run, "refused", diff, problems=("not confirmed; nothing was written",))

@@ -111,9 +111,17 @@ def collect(
 
 
 def gather(
-    fleet: Fleet, names: tuple[str, ...], interval_s: float, report: Report, clean: Callable[[Transcript], Transcript]
+    fleet: Fleet,
+    names: tuple[str, ...],
+    interval_s: float,
+    report: Report,
+    clean: Callable[[Transcript], Transcript],
+    known: Mapping[str, Transcript] | None = None,
 ) -> Bundle:
-    """Two passes over a fleet with ``interval_s`` between the counter samples."""
+    """Two passes over a fleet with ``interval_s`` between the counter samples.
+
+    ``known`` holds first passes that were made already: those devices are only asked for their counters.
+    """
     started = time.time()
     unknown = tuple(name for name in names if fleet.members[name].facts is None)
     answers_of_new = read_facts(fleet, unknown, report)
@@ -122,31 +130,36 @@ def gather(
 
     def first(member: Member) -> Transcript:
         facts = _known(member)
-        commands = dict.fromkeys(
-            (
-                *member.platform.commands("facts", None),
-                *member.platform.commands("config", facts),
-                *member.platform.commands("state", facts),
-            )
-        )
-        return clean(fleet.session(member.name).collect(tuple(commands)))
+        wanted = (*member.platform.commands("config", facts), *member.platform.commands("state", facts))
+        commands = tuple(dict.fromkeys((*member.platform.commands("facts", None), *wanted)))
+        return clean(fleet.session(member.name).collect(commands))
 
     def second(member: Member) -> Transcript:
         commands = member.platform.commands("counters", _known(member))
         return clean(fleet.session(member.name).collect(commands))
 
-    answers = fleet.each(ready, first, _progress(report, "collect", len(ready)))
+    passes = {name: clean(transcript) for name, transcript in (known or {}).items() if name in ready}
+    asked = tuple(name for name in ready if name not in passes)
+    answers = fleet.each(asked, first, _progress(report, "collect", len(asked)))
     failed |= {name: str(answer.error) for name, answer in answers.items() if answer.error is not None}
-    if interval_s > 0 and answers:
-        report(Progress("wait", f"second counter sample in {interval_s:g} s"))
-        fleet.cancel.wait(interval_s)
-    again = fleet.each(answers, second, _progress(report, "sample", len(answers)))
+    passes |= {name: answer.value for name, answer in answers.items() if answer.value is not None}
+    _wait(fleet, passes, interval_s, report)
+    again = fleet.each(passes, second, _progress(report, "sample", len(passes)))
     devices = {
-        name: Record(fleet.members[name].platform.name, answer.value, _value(again.get(name)))
-        for name, answer in answers.items()
-        if answer.value is not None
+        name: Record(fleet.members[name].platform.name, passes[name], _value(again.get(name)))
+        for name in ready
+        if name in passes
     }
     return Bundle(started, devices, failed)
+
+
+def _wait(fleet: Fleet, passes: Mapping[str, Transcript], interval_s: float, report: Report) -> None:
+    """Until ``interval_s`` has passed since the newest first sample."""
+    newest = max((reply.at for transcript in passes.values() for reply in transcript.values()), default=0.0)
+    left = min(interval_s, newest + interval_s - time.time())
+    if left > 0 and passes:
+        report(Progress("wait", f"second counter sample in {left:.1f} s"))
+        fleet.cancel.wait(left)
 
 
 def _known(member: Member) -> Facts:

@@ -72,7 +72,8 @@ def push(
     changes = {item.device: item.comparison.changes for item in diff.devices if item.comparison.changes}
     names = tuple(changes)
     report(Progress("baseline", f"doctor baseline of {counted(len(names))}"))
-    baseline = gather(scene.fleet, names, options.interval_s, report, as_read)
+    known = {name: scene.readings[name].transcript for name in names}
+    baseline = gather(scene.fleet, names, options.interval_s, report, as_read, known)
     work = {name: _work(scene, name) for name in names}
     try:
         journal = Journal.create(
@@ -186,9 +187,13 @@ class _Writing:
         return DeviceStanding(name, "partly new", detail="earlier phases are confirmed")
 
 
-def examine(ws: Workspace, scene: Scene, options: Options, report: Report) -> DoctorReport:
-    """The verdict over the whole scope, on the links that are already open."""
+def examine(ws: Workspace, scene: Scene, options: Options, report: Report, *, written: bool = True) -> DoctorReport:
+    """The verdict over the whole scope, on the links that are already open.
+
+    ``written`` False: nothing was, so what was read for the comparison is the first sample.
+    """
     ready = tuple(name for name in scene.names if name in scene.readings)
     report(Progress("doctor", f"examining {counted(len(ready))}"))
-    bundle = gather(scene.fleet, ready, options.interval_s, report, as_read)
+    known = None if written else {name: scene.readings[name].transcript for name in ready}
+    bundle = gather(scene.fleet, ready, options.interval_s, report, as_read, known)
     return judge(ws, scene.plan, bundle, scene.names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rocetune import platforms
@@ -13,11 +13,12 @@ from rocetune.app.planning import Fitted, make_plan, refuse_problems, select
 from rocetune.app.workspace import Workspace
 from rocetune.deploy.compare import Scope, compare, reasons
 from rocetune.deploy.fleet import Answer, Fleet, Member, Refused
-from rocetune.deploy.transaction import read_running
+from rocetune.deploy.transaction import running_in
 from rocetune.model.change import Comparison, Config
 from rocetune.model.facts import Facts
 from rocetune.model.outcome import DeviceDiff, Progress, Report
 from rocetune.model.plan import DevicePlan, Plan
+from rocetune.model.state import Transcript
 from rocetune.platforms.base import DeviceError, Platform, managed_ports
 
 
@@ -30,6 +31,7 @@ class Reading:
     desired: Config
     comparison: Comparison
     at: float = 0.0  # time.monotonic() of the read
+    transcript: Transcript = field(default_factory=dict)  # facts, configuration and state, as one reading
 
 
 @dataclass(slots=True)
@@ -81,8 +83,9 @@ def read_facts(fleet: Fleet, names: tuple[str, ...], report: Report) -> dict[str
 
     def work(member: Member) -> Facts:
         session = fleet.session(member.name)
-        facts = member.platform.facts(session.collect(member.platform.commands("facts", None)))
-        fleet.learned(member.name, facts)
+        greeting = session.collect(member.platform.commands("facts", None))
+        facts = member.platform.facts(greeting)
+        fleet.learned(member.name, facts, greeting)
         return facts
 
     def done(name: str, answer: Answer[Facts]) -> None:
@@ -163,9 +166,11 @@ def _ask(ws: Workspace, plan: Plan, names: tuple[str, ...], fleet: Fleet, report
     def work(member: Member) -> Reading:
         known = facts[member.name]
         item = Fitted(member.platform.fit(plan.devices[member.name], known), known)
-        running = read_running(fleet.session(member.name), member.platform, known, member.name)
+        wanted = (*member.platform.commands("config", known), *member.platform.commands("state", known))
+        answers = fleet.session(member.name).collect(tuple(dict.fromkeys(wanted)))
+        running = running_in(answers, member.platform, known, member.name)
         desired, comparison = comparison_of(member.platform, item, running)
-        return Reading(item, running, desired, comparison, time.monotonic())
+        return Reading(item, running, desired, comparison, time.monotonic(), {**member.greeting, **answers})
 
     def done(name: str, answer: Answer[Reading]) -> None:
         seen[0] += 1

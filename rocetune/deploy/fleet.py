@@ -16,6 +16,7 @@ from nornir.core.task import Result, Task
 from rocetune.deploy.links import Endpoint, Refused, open_eapi, open_shell
 from rocetune.deploy.runner import CancelRunner
 from rocetune.model.facts import Facts
+from rocetune.model.state import Transcript
 from rocetune.platforms.base import DeviceError, LinkLost, Platform, Session, Unreachable
 
 T = TypeVar("T")
@@ -29,6 +30,7 @@ class Member:
     platform: Platform
     endpoint: Endpoint
     facts: Facts | None = None
+    greeting: Transcript = field(default_factory=dict)  # the answers that the facts were read from
     _link: Any = field(default=None, repr=False)
     _session: Session | None = field(default=None, repr=False)
 
@@ -103,10 +105,10 @@ class Fleet:
             member._link.close()
         member._link = member._session = None
 
-    def learned(self, name: str, facts: Facts) -> None:
+    def learned(self, name: str, facts: Facts, greeting: Transcript) -> None:
         """Facts read from a device; its session is made anew with them over the same link."""
         member = self.members[name]
-        member.facts = facts
+        member.facts, member.greeting = facts, greeting
         if member._link is not None:
             member._session = member.platform.session(member._link, facts)
 
