@@ -55,6 +55,15 @@ def hostname(value: str) -> str:
     )
 
 
+def same_host(value: str) -> str:
+    """One form for all spellings of an address: ``LEAF1.example.`` is leaf1.example, ``2001:DB8:0::1`` 2001:db8::1."""
+    address, percent, zone = value.partition("%")
+    try:
+        return str(ipaddress.ip_address(address)) + percent + zone
+    except ValueError:
+        return value.lower().removesuffix(".")
+
+
 def select(value: str) -> str:
     """What binds a server port to hardware: ``netdev:NAME``, ``pci:ADDRESS`` or ``mac:ADDRESS``, lower case."""
     kind, colon, rest = value.partition(":")

@@ -64,7 +64,10 @@ Bytes = Annotated[
     BeforeValidator(_quantity(units.parse_bytes, bare=True)),
     WithJsonSchema(
         {
-            "anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": _NUMBER + "([KMG]i?)?B$"}],
+            "anyOf": [
+                {"type": "integer", "minimum": 0},
+                {"type": "string", "pattern": _NUMBER + "([KMG]i?)?B$"},
+            ],
             "description": "bytes: 150KB (1000), 1.5MiB (1024), or an integer",
         }
     ),
@@ -130,19 +133,21 @@ class WatchdogIntent(Model):
 
 
 class Pfc(Model):
-    """PFC buffer numbers of a lossless class. A fixed headroom below the computed floor needs accept_risk."""
+    """PFC buffer numbers of a lossless class. Fixed ones outside the computed bounds need accept_risk."""
 
     headroom: Bytes | Auto = Field(default="auto", description="bytes that still arrive after pause was sent")
     xoff: Bytes | Auto = Field(default="auto", description="static pause threshold; auto keeps a dynamic one")
     xon: Bytes | Auto = Field(default="auto", description="level at which traffic may resume")
     alpha: float | Auto = Field(default="auto", description="dynamic threshold factor: 1/128 to 8")
     watchdog: WatchdogIntent | Literal["off"] = WatchdogIntent()
-    accept_risk: str | None = Field(default=None, min_length=3, description="why a headroom below the floor is right")
+    accept_risk: str | None = Field(
+        default=None, min_length=3, max_length=200, description="why numbers outside the computed bounds are right"
+    )
 
     @field_validator("alpha", mode="before")
     @classmethod
     def _whole_alpha(cls, value: Any) -> Any:
-        return float(value) if type(value) is int else value
+        return float(value) if type(value) is int and abs(value) < 2**53 else value  # a larger one is no alpha
 
     @model_validator(mode="after")
     def _sense(self) -> Self:

@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rocetune.model.invalid import invalid
+from rocetune.model.invalid import Invalid, invalid
 
+MAX_BYTES = 10**12  # 1 TB: a thousand times the largest packet buffer, so it is a slip of the hand
+_MAX_TEXT = 40  # characters of a number with its unit
 _NUMBER = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z%]*)\s*", re.ASCII)
 
 
@@ -24,12 +26,18 @@ class _Quantity:
     example: str
     factors: Mapping[str, float]
     units: str  # what may be written
+    most: tuple[float, str]  # the largest number in the unit of factor 1, and how it is written
     any_case: bool = False
 
     def parse(self, value: Any) -> float:
         """The number in the unit of factor 1. Raises Invalid, a ValueError, with a remedy."""
         if not isinstance(value, str):
             raise invalid(f"{self.name} needs its unit", f"write a number and a unit, as in {self.example}")
+        if len(value) > _MAX_TEXT:
+            raise invalid(
+                f"{value[:20]!r}... has {len(value)} characters, too many for {self.name}",
+                f"write a number and a unit, as in {self.example}",
+            )
         match = _NUMBER.fullmatch(value)
         if match is None:
             raise invalid(f"{value!r} is not {self.name}", f"write a number and a unit, as in {self.example}")
@@ -37,7 +45,14 @@ class _Quantity:
         if unit not in self.factors:
             wrong = f"unit {match[2]!r} is not a unit of {self.name.split()[-1]}" if unit else f"{value!r} has no unit"
             raise invalid(wrong, self._remedy(float(match[1]), unit))
-        return float(match[1]) * self.factors[unit]
+        number = float(match[1]) * self.factors[unit]
+        if number > self.most[0]:
+            raise self.too_large(value.strip())
+        return number
+
+    def too_large(self, written: str) -> Invalid:
+        """The refusal of a number larger than anything that exists."""
+        return invalid(f"{written} is too large for {self.name}", f"{self.most[1]} at most; is the unit right?")
 
     def _remedy(self, number: float, unit: str) -> str:
         if self is _SIZE and unit in _TIME.factors:
@@ -51,18 +66,22 @@ _SIZE = _Quantity(
     "150KB",
     {"b": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3, "kib": 1024, "mib": 1024**2, "gib": 1024**3},
     "B, KB, MB, KiB or MiB",
+    (MAX_BYTES, "1000GB"),
     any_case=True,
 )
-_TIME = _Quantity("a time", "200ms", {"us": 0.001, "ms": 1.0, "s": 1000.0, "m": 60_000.0}, "us, ms or s")
+_TIME = _Quantity(
+    "a time", "200ms", {"us": 0.001, "ms": 1.0, "s": 1000.0, "m": 60_000.0}, "us, ms or s", (86_400_000, "1440m")
+)
 _SPEED = _Quantity(
     "a speed",
     "400G",
     {"m": 1, "mbps": 1, "g": 1000, "gbps": 1000, "t": 1_000_000, "tbps": 1_000_000},
     "G or T",
+    (100_000_000, "100T"),
     any_case=True,
 )
-_LENGTH = _Quantity("a length", "2m", {"cm": 0.01, "m": 1.0, "km": 1000.0}, "m or km")
-_SHARE = _Quantity("a share", "50%", {"%": 1.0}, "the % sign")
+_LENGTH = _Quantity("a length", "2m", {"cm": 0.01, "m": 1.0, "km": 1000.0}, "m or km", (1_000_000, "1000km"))
+_SHARE = _Quantity("a share", "50%", {"%": 1.0}, "the % sign", (1000, "100%"))
 
 
 def parse_bytes(value: str | int) -> int:
@@ -70,6 +89,8 @@ def parse_bytes(value: str | int) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         if value < 0:
             raise invalid("a size cannot be negative", "write 0 or more, as in 150KB")
+        if value > MAX_BYTES:
+            raise _SIZE.too_large(f"{value} B" if value < 10**20 else "the number")
         return value
     return round(_SIZE.parse(value))
 

@@ -9,6 +9,7 @@ from rocetune.model.fabric import Device, Fabric, Port
 from rocetune.model.plan import Assumption, DevicePlan, Plan, PortPlan, Setting
 from rocetune.planner.classes import ecn_of
 from rocetune.planner.combination import Combination, Combinations
+from rocetune.planner.fixed import buffer_problems
 from rocetune.planner.inputs import COMPUTED_BY_SWITCH, Chip, chip_of, round_trips
 from rocetune.planner.naming import Draft, names
 from rocetune.planner.notes import Believed, Notes, Problem
@@ -117,6 +118,7 @@ class _Planner:
         room = room_of(chip, counts)
         settings, found = {}, list(room.problems)
         for item, _ in counts:
+            found += buffer_problems(item, room.buffer)
             settings[item.number], problems = self._switch_setting(item, room)
             found += problems
         qos, problems = device_qos("switch", counts, settings)
@@ -136,7 +138,7 @@ class _Planner:
             wanted = ecn_of(intent)
             if wanted is not None:
                 bounds = room.bounds.get(intent.priority) if intent.lossless else None
-                curve, problems = curve_of(combination, name, wanted, bounds, room.cell_bytes)
+                curve, problems = curve_of(combination, name, wanted, bounds, room.cell_bytes, room.buffer)
                 found += problems
                 if curve is not None:
                     curves[name] = curve

@@ -7,12 +7,13 @@ once per shape.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rocetune.model.plan import DeviceQos, Setting, Why
 from rocetune.model.qos import Path
 from rocetune.planner.classes import by_priority, lossless, marking_of, roce_class, tos_of
 from rocetune.planner.combination import Combination
+from rocetune.planner.fixed import Buffer, larger_than_chip
 from rocetune.planner.inputs import Chip
 from rocetune.planner.notes import Believed, Problem
 from rocetune.planner.switch import alpha_of
@@ -28,6 +29,7 @@ class Room:
 
     bounds: Mapping[int, ecn.Bounds]
     cell_bytes: int
+    buffer: Buffer
     why: Mapping[Path, Why]
     problems: tuple[Problem, ...] = ()
     believed: tuple[Believed, ...] = ()
@@ -52,34 +54,55 @@ def room_of(chip: Chip, counts: Counts) -> Room:
     for combination, count in counts:
         for _, intent in lossless(combination.profile):
             queues[intent.priority] = queues.get(intent.priority, 0) + count
+    slices = asic.slices if asic else 1
+    size = asic.packet_bytes(chip.model) if asic else None
+    largest = max(size or 0, (asic.hbm_bytes if asic else None) or 0) or None
+    buffer = Buffer(asic.name if asic else "", largest, groups=-(-sum(queues.values()) // slices))
     if asic is None or not queues:
-        return Room({}, cell, {})
-    size = asic.packet_bytes(chip.model)
+        return Room(_bounds(counts, queues, slices, None), cell, buffer, {})
     if size is None:
         text = f"buffer size of {asic.name} is not known: fit and ECN bounds are not checked"
-        return Room({}, cell, {}, believed=(Believed(text),))
-    fit = buffers.fit(size, [need for item, count in counts for need in _needs(item, count)], slices=asic.slices)
+        return Room(_bounds(counts, queues, slices, None), cell, buffer, {}, believed=(Believed(text),))
+    fit = buffers.fit(size, [need for item, count in counts for need in _needs(item, count)], slices=slices)
     why: dict[Path, Why] = {("buffer",): fit.why}
     pool = asic.pool(chip.model)
-    largest = max((size for item, _ in counts for size, _ in item.headrooms.values()), default=0)
-    if pool is not None and pool.headroom_bytes and largest:
-        why[("headroom_pool",)] = _pool_why(pool.model, pool.headroom_bytes, fit.need_bytes, largest)
-    if not fit.feasible:
-        most = max(sum(1 for _ in lossless(item.profile)) for item, _ in counts)
-        return Room({}, cell, why, (_too_much(chip, counts, fit, most),))
-    bounds = {}
+    most = max((size for item, _ in counts for size, _ in item.headrooms.values()), default=0)
+    if pool is not None and pool.headroom_bytes and most:
+        why[("headroom_pool",)] = _pool_why(pool.model, pool.headroom_bytes, fit.need_bytes, most)
+    shared = fit.shared_bytes if fit.feasible else None
+    bounds = _bounds(counts, queues, slices, shared)
+    why |= {("ecn_bounds", priority): made.why for priority, made in bounds.items()}
+    if shared is not None:
+        return Room(bounds, cell, replace(buffer, shared_bytes=shared), why)
+    if any(larger_than_chip(item, buffer) for item, _ in counts):
+        return Room(bounds, cell, buffer, why)  # told with the number itself
+    problem = _too_much(chip, counts, fit, max(sum(1 for _ in lossless(item.profile)) for item, _ in counts))
+    unknown = Believed("headroom is over-subscribed: dynamic thresholds and ECN bounds are not checked")
+    return Room(bounds, cell, buffer, why, (problem,), (unknown,) if problem.warning else ())
+
+
+def _bounds(
+    counts: Counts, queues: Mapping[int, int], slices: int, shared_bytes: int | None
+) -> Mapping[int, ecn.Bounds]:
+    """ECN bounds by priority. Of several thresholds on one priority the group that pauses first sets them.
+
+    A static threshold is known without the buffer; ``shared_bytes`` None leaves the dynamic ones out.
+    """
+    all_queues = -(-sum(queues.values()) // slices)
+    result: dict[int, ecn.Bounds] = {}
     for priority, ports in sorted(queues.items()):
-        per_slice, all_queues = -(-ports // asic.slices), -(-sum(queues.values()) // asic.slices)
-        made = ecn.bounds(fit.shared_bytes, per_slice, all_queues, _smallest_alpha(counts, priority))
-        bounds[priority] = made
-        why[("ecn_bounds", priority)] = made.why
-    return Room(bounds, cell, why)
-
-
-def _smallest_alpha(counts: Counts, priority: int) -> float:
-    """Of the lossless classes on a priority: the group that pauses first sets the bound."""
-    intents = (item for combination, _ in counts for _, item in lossless(combination.profile))
-    return min(alpha_of(item.pfc) for item in intents if item.priority == priority)
+        made = []
+        per_slice = -(-ports // slices)
+        for pfc in dict.fromkeys(
+            intent.pfc for item, _ in counts for _, intent in lossless(item.profile) if intent.priority == priority
+        ):
+            if isinstance(pfc.xoff, int):
+                made.append(ecn.static_bounds(pfc.xoff, per_slice))
+            elif shared_bytes is not None:
+                made.append(ecn.bounds(shared_bytes, per_slice, all_queues, alpha_of(pfc)))
+        if made:
+            result[priority] = min(made, key=lambda item: (item.incast_bytes, item.strict_bytes))
+    return result
 
 
 def _needs(combination: Combination, count: int) -> Iterable[buffers.Need]:
@@ -131,7 +154,7 @@ def _too_much(chip: Chip, counts: Counts, fit: buffers.Fit, priorities: int) -> 
     accepted = any(item.pfc.accept_risk for combination, _ in counts for _, item in lossless(combination.profile))
     name = next(name for name, _ in lossless(largest.profile))
     at = largest.at("classes", name, "pfc", "headroom")
-    return Problem(text, "; or ".join(ways), largest.profile.name, at, bool(accepted))
+    return Problem(text, "; or ".join(ways), largest.profile.name, at, bool(accepted) and ratio is not None)
 
 
 def device_qos(kind: str, counts: Counts, settings: Mapping[int, Setting]) -> tuple[DeviceQos, list[Problem]]:

@@ -8,9 +8,9 @@ from typing import Any, Literal
 from rocetune.model.plan import Why
 from rocetune.model.profile import ClassIntent, Ecn, Pfc
 from rocetune.model.qos import Path, PortQos, PriorityQos, Watchdog
-from rocetune.model.units import show_bytes, show_speed
 from rocetune.planner.classes import Reasons, by_priority, class_leaves, dscp_map, ecn_of, lossless, watchdog_of
 from rocetune.planner.combination import Combination
+from rocetune.planner.fixed import Buffer, curve_problems
 from rocetune.planner.notes import Problem
 from rocetune.tuning import buffers, ecn, wire
 from rocetune.tuning.headroom import headroom
@@ -81,7 +81,7 @@ def alpha_of(pfc: Pfc) -> float:
 
 
 def curve_of(
-    combination: Combination, name: str, want: Ecn, bounds: ecn.Bounds | None, cell_bytes: int
+    combination: Combination, name: str, want: Ecn, bounds: ecn.Bounds | None, cell_bytes: int, buffer: Buffer
 ) -> tuple[ecn.Curve | None, list[Problem]]:
     """The marking curve of a class under the PFC bounds of its switch (None: the queue is not paused)."""
     profile, where = combination.profile, ("classes", name, "ecn")
@@ -110,10 +110,12 @@ def curve_of(
                 rtt_why=combination.round_trip.why,
             )
         except ValueError as error:
+            static = profile.classes[name].pfc.xoff != "auto"
             remedy = "fewer lossless priorities, shorter cables or a larger alpha leave more buffer"
+            remedy = "write pfc.xoff: auto, or a larger one" if static else remedy
             return None, [Problem(f"{name}: {error}", remedy, profile.name, at(*where, "kmax"))]
     made = _with_fixed(made, want, name, reasons)
-    return made, list(_order_problems(made, want, name, combination, bounds))
+    return made, list(curve_problems(made, want, name, combination, bounds, buffer))
 
 
 def _limit(want: Ecn, bounds: ecn.Bounds | None) -> float | None:
@@ -144,31 +146,6 @@ def _with_fixed(made: ecn.Curve, want: Ecn, name: str, reasons: Reasons) -> ecn.
 
 def _partner(why: Why, step: str) -> Why:
     return Why("ecn.ratio", why.inputs, (step,), (), "", why.source)
-
-
-def _order_problems(
-    made: ecn.Curve, want: Ecn, name: str, combination: Combination, bounds: ecn.Bounds | None
-) -> list[Problem]:
-    profile = combination.profile.name
-    kmax_at, shown = combination.at("classes", name, "ecn", "kmax"), show_bytes(made.kmax_bytes)
-    if made.kmin_bytes > made.kmax_bytes or (made.kmin_bytes == made.kmax_bytes and made.pmax_percent < 100):
-        text = f"{name}: kmin {show_bytes(made.kmin_bytes)} is not below kmax {shown}"
-        return [Problem(text, "set both, or let both be auto", profile, combination.at("classes", name, "ecn", "kmin"))]
-    if bounds is None:
-        return []
-    if made.kmax_bytes > bounds.incast_bytes:
-        limit = int(bounds.incast_bytes)
-        text = f"{name}: kmax {shown} is above {limit:,} B, where PFC starts in a 1:1 overload: ECN comes too late"
-        return [Problem(text, f"set kmax to {limit} or less, or raise pfc.alpha", profile, kmax_at)]
-    if made.kmax_bytes > bounds.strict_bytes:
-        limit = int(bounds.strict_bytes)
-        text = (
-            f"{name} at {show_speed(combination.speed_mbps or 0)}: kmax {shown} is above the strict ECN-before-PFC "
-            f"bound of {limit:,} B: when all egress queues fill from one ingress, PFC may come first"
-        )
-        remedy = f"objective: latency keeps kmax below it, or set kmax to {limit} or less; fine for ordinary incast"
-        return [Problem(text, remedy, profile, kmax_at, warning=True)]
-    return []
 
 
 def switch_qos(combination: Combination, curves: Curves) -> tuple[PortQos, Mapping[Path, Why]]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rocetune.site.sources import Place, Sources
 
 _WIDTH = 100  # a longer line is cut around its caret
+_LONGEST = 1000  # characters of a reason or remedy; a value of 100,000 letters is not repeated in full
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ class Problems:
         self._told: set[tuple[Place | None, str, str]] = set()
 
     def _make(self, place: Place | None, text: str, remedy: str, file: str) -> SiteError:
+        text, remedy = _shortened(text), _shortened(remedy)
         if place is None:
             return SiteError(file, 0, 0, text, remedy)
         at = self.sources.position(place)
@@ -101,6 +103,12 @@ class Problems:
         """Raise SiteErrors if any error was noted, in file order."""
         if self.errors:
             raise SiteErrors(sorted(self.errors, key=_order), sorted(self.warnings, key=_order))
+
+
+def _shortened(text: str) -> str:
+    """A text that quotes something huge, without the middle."""
+    half = _LONGEST // 2
+    return text if len(text) <= _LONGEST else f"{text[:half]} … {text[-half:]}"
 
 
 def _order(error: SiteError) -> tuple[str, int, int]:

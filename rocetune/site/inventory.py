@@ -100,7 +100,10 @@ class Inventory:
 def load_inventory(folder: Path, problems: Problems) -> Inventory:
     """Read a folder. Errors go to ``problems``; what could be read is returned."""
     inventory = Inventory()
-    if not (folder / "hosts.yaml").is_file():
+    noted = len(problems.errors)
+    if not yaml.exists(folder / "hosts.yaml", problems):
+        if len(problems.errors) > noted:
+            return inventory
         problems.error(
             None,
             "there is no hosts.yaml",
@@ -122,6 +125,7 @@ def load_inventory(folder: Path, problems: Problems) -> Inventory:
         if len(inventory.hosts) > MAX_DEVICES:
             problems.error(node.place, f"more than {MAX_DEVICES} devices", "split the site")
             break
+    _same_address(inventory, problems)
     return inventory
 
 
@@ -131,7 +135,7 @@ def _nodes(path: Path, model: type[GroupEntry], problems: Problems) -> Iterator[
     An entry is handed out when the next line is known: a key at the left edge or a line that is no YAML belonged to
     it, so it is not whole.
     """
-    if not path.is_file():
+    if not yaml.exists(path, problems):
         return
     same_ports: dict[str, tuple[Any, Any]] = {}
     foreign: set[str] = set()  # data keys of other tools, warned about once
@@ -190,7 +194,7 @@ def _entry(
 
 def _defaults(path: Path, problems: Problems) -> Node:
     empty = Node(DefaultsEntry(), Map(), 0)
-    if not path.is_file():
+    if not yaml.exists(path, problems):
         return empty
     raw = yaml.load(path, problems.sources, problems)
     if raw is None:
@@ -258,36 +262,40 @@ def _known_groups(node: Node, groups: Mapping[str, Node], problems: Problems) ->
 
 
 def _circles(groups: Mapping[str, Node], problems: Problems) -> None:
+    """Complain about groups that contain each other; no chain is too long for it."""
     done: set[str] = set()
-
-    def visit(name: str, above: tuple[str, ...]) -> None:
-        if name in above:
-            chain = (*above[above.index(name) :], name)
-            problems.error(
-                find(groups[above[-1]].raw, ("groups",)),
-                f"groups contain each other in a circle: {' → '.join(chain)}",
-                "remove one of them from the other's groups",
-            )
-        elif name not in done and name in groups:
-            for parent in groups[name].entry.groups:
-                visit(parent, (*above, name))
-            done.add(name)
-
-    for name in groups:
-        visit(name, ())
+    for first in groups:
+        above: dict[str, Iterator[str]] = {} if first in done else {first: iter(groups[first].entry.groups)}
+        while above:
+            last = next(reversed(above))
+            name = next(above[last], None)
+            if name is None:
+                done.add(last)
+                del above[last]
+            elif name in above:
+                names_ = list(above)
+                chain = (*names_[names_.index(name) :], name)
+                itself = len(chain) == 2
+                problems.error(
+                    find(groups[last].raw, ("groups",)),
+                    f"group {name} contains itself"
+                    if itself
+                    else f"groups contain each other in a circle: {' → '.join(chain)}",
+                    f"remove {name} from the groups of {last}",
+                )
+            elif name in groups and name not in done:
+                above[name] = iter(groups[name].entry.groups)
 
 
 def extended(node: Node, groups: Mapping[str, Node]) -> tuple[str, ...]:
     """Groups of a node with their parents, depth first and each once: Nornir's order. Unknown ones are left out."""
     order: dict[str, None] = {}
-
-    def walk(names_: tuple[str, ...], above: tuple[str, ...]) -> None:
-        for name in names_:
-            if name in groups and name not in above:
-                order.setdefault(name)
-                walk(groups[name].entry.groups, (*above, name))
-
-    walk(node.entry.groups, ())
+    waiting = list(reversed(node.entry.groups))
+    while waiting:
+        name = waiting.pop()
+        if name in groups and name not in order:
+            order[name] = None
+            waiting.extend(reversed(groups[name].entry.groups))
     return tuple(order)
 
 
@@ -321,13 +329,14 @@ def _resolve(node: Node, groups: Mapping[str, Node], defaults: Node) -> Resolved
 
 
 def _option_chain(plugin: str, node: Node, groups: Mapping[str, Node], defaults: Node) -> Iterator[ConnectionEntry]:
-    """Nornir's order for connection options: each group is asked together with the defaults before the next group."""
-    if plugin in node.entry.connection_options:
-        yield node.entry.connection_options[plugin]
-    for name in node.entry.groups:
-        yield from _option_chain(plugin, groups[name], groups, defaults)
-    if plugin in defaults.entry.connection_options:
-        yield defaults.entry.connection_options[plugin]
+    """Nornir's order for connection options: each group is asked together with the defaults before the next group.
+
+    So the defaults stand behind the first node that has no groups; where they come again nothing is left to say.
+    """
+    order = [node, *(groups[name] for name in extended(node, groups))]
+    first = next((place for place, item in enumerate(order) if not item.entry.groups), len(order) - 1)
+    order.insert(first + 1, defaults)
+    return (item.entry.connection_options[plugin] for item in order if plugin in item.entry.connection_options)
 
 
 def _options(entries: list[ConnectionEntry]) -> ConnectionEntry:
@@ -373,6 +382,28 @@ def _add(inventory: Inventory, pattern: str, node: Node, shared: Resolved | None
         problems.error(node.place, f"{pattern}: {error.text}", error.remedy)
     except Invalid as error:
         problems.error(node.place, error.faults[0].text, error.faults[0].remedy)
+
+
+def _same_address(inventory: Inventory, problems: Problems) -> None:
+    """Devices that every connection would reach at one address and port: one of them would be changed for all."""
+    options: dict[int, tuple[Any, ...]] = {}  # devices of one entry share their options
+    at: dict[tuple[Any, ...], list[str]] = {}
+    for name, host in inventory.hosts.items():
+        if inventory.shared[name].typed.get("manage") == "none":
+            continue
+        own = host.connection_options
+        if id(own) not in options:
+            options[id(own)] = tuple((plugin, own[plugin].model_dump_json()) for plugin in sorted(own))
+        at.setdefault((names.same_host(host.hostname), host.port, options[id(own)]), []).append(name)
+    for (_, port, _), same in at.items():
+        if len(same) > 1:
+            listed = ", ".join(same[:8]) + (f" and {len(same) - 8} more" if len(same) > 8 else "")
+            where = inventory.hosts[same[0]].hostname + (f" port {port}" if port else "")
+            problems.error(
+                inventory.place(same[1], "hostname"),
+                f"{listed} have one and the same address, {where}",
+                'give each its own; in a range as in hostname: "192.0.2.{100+n}"',
+            )
 
 
 def _address(text: str | Template, indexes: Mapping[str, int], place: Place, problems: Problems) -> str | None:

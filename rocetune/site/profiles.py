@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -30,6 +31,16 @@ class Shelf:
         self.trees: dict[str, Map] = {}  # by profile name, extends applied
         self.models: dict[str, Profile] = {}
         self._read: dict[str, Map | None] = {}
+        self._check_folder(self.folders[0])
+
+    def _check_folder(self, own: Path) -> None:
+        """What would be passed over in silence: something that is no folder, and files called .yml."""
+        shown = self.problems.sources.shown
+        if not own.is_dir() and os.path.lexists(own):
+            remedy = "make it a folder: it holds one file per profile"
+            self.problems.error(None, "this is no folder", remedy, file=shown(own))
+        for path in sorted(own.glob("*.yml")) if own.is_dir() else ():
+            self.problems.error(None, f"only {path.stem}.yaml is read", "rename it", file=shown(path))
 
     def names(self, *, shipped: bool = True) -> list[str]:
         """Names that can be used, sorted."""
@@ -40,7 +51,8 @@ class Shelf:
         """The file of a profile, the site's own first."""
         if PROFILE.fullmatch(name) is None:
             return None
-        return next((path for folder in self.folders if (path := folder / f"{name}.yaml").is_file()), None)
+        paths = (folder / f"{name}.yaml" for folder in self.folders)
+        return next((path for path in paths if os.path.lexists(path)), None)
 
     def load(self, name: str) -> Profile | None:
         """A profile by name, or None after noting its errors. The file must exist."""
@@ -72,7 +84,8 @@ class Shelf:
             return self._read[name]
         path = self.path(name)
         assert path is not None, name
-        tree = yaml.load(path, self.problems.sources, self.problems)
+        readable = yaml.exists(path, self.problems)
+        tree = yaml.load(path, self.problems.sources, self.problems) if readable else None
         self._read[name] = tree
         if tree is None or not isinstance(tree.get("extends"), str):
             return tree

@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import product
 
 MAX_EXPANSION = 200_000  # names out of one pattern
+MAX_LENGTH = 1000  # characters of one pattern or template, checked before anything is parsed
 
 _PART = re.compile(r"([0-9]+)(?:-([0-9]+)(?::([0-9]+))?)?", re.ASCII)
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,15}", re.ASCII)
@@ -27,8 +28,16 @@ class RangeError(ValueError):
         self.text, self.remedy = text, remedy
 
 
+def _check_length(text: str, what: str) -> None:
+    if len(text) > MAX_LENGTH:
+        raise RangeError(
+            f"{text[:20]!r}... has {len(text)} characters, too many for {what}", f"{MAX_LENGTH} characters at most"
+        )
+
+
 def numbers(text: str) -> list[tuple[str, int]]:
     """``01-04``, ``0-248:8`` or ``1,3,5-7`` as (written form, value), padding kept."""
+    _check_length(text, "a range")
     result: list[tuple[str, int]] = []
     for part in text.split(","):
         match = _PART.fullmatch(part.strip())
@@ -49,6 +58,8 @@ def numbers(text: str) -> list[tuple[str, int]]:
         if (high - low) // step >= MAX_EXPANSION:
             raise RangeError(f"range {part!r} has more than {MAX_EXPANSION} members", "split it")
         result.extend((f"{value:0{width}d}" if width else str(value), value) for value in range(low, high + 1, step))
+        if len(result) > MAX_EXPANSION:
+            raise RangeError(f"{text!r} has more than {MAX_EXPANSION} members", "split it")
     return result
 
 
@@ -68,6 +79,7 @@ def index(value: object) -> tuple[int, ...]:
 @lru_cache(maxsize=4096)
 def split(pattern: str) -> tuple[tuple[str, ...], tuple[tuple[tuple[str, int], ...], ...]]:
     """The fixed pieces of a bracket pattern and the ranges between them."""
+    _check_length(pattern, "a bracket pattern")
     pieces: list[str] = []
     ranges: list[tuple[tuple[str, int], ...]] = []
     rest = pattern
@@ -154,6 +166,7 @@ class Template:
     __slots__ = ("_pieces", "names", "text")
 
     def __init__(self, text: str) -> None:
+        _check_length(text, "a text with indexes")
         self.text = text
         self._pieces: list[str | tuple[Expression, str, str]] = []
         names: set[str] = set()

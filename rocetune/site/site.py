@@ -100,7 +100,7 @@ def load_site(root: Path, inventory: Path | None = None) -> Site:
     found = devices(hosts, problems, complete=complete)
     specs = specs_by_device(hosts, problems)
     cabling = Cabling(specs, problems, complete=complete)
-    if (folder / "links.yaml").is_file():
+    if yaml.exists(folder / "links.yaml", problems):
         cabling.read(folder / "links.yaml")
     fabric, used = build(found, specs, hosts, cabling, settings, profiles, problems, settings_sound=settings_sound)
     if not problems.errors:
@@ -122,7 +122,10 @@ def load_site(root: Path, inventory: Path | None = None) -> Site:
 
 def _settings(root: Path, problems: Problems) -> tuple[SiteSettings, Map]:
     path = root / SETTINGS_FILE
-    if not path.is_file():
+    noted = len(problems.errors)
+    if not yaml.exists(path, problems):
+        if len(problems.errors) > noted:
+            return SiteSettings(), Map()
         problems.warn(
             None,
             "there is no such file, so no network and no managed port",

@@ -18,8 +18,9 @@ _LINE_BITS, _COLUMN_BITS = 28, 16
 _LAST_COLUMN = (1 << _COLUMN_BITS) - 1
 SECRET_WORDS = ("password", "secret", "passphrase", "token", "community", "private_key", "api_key")
 _SECRET_KEY = re.compile(rf"({'|'.join(SECRET_WORDS)})[\"']?\s*:", re.IGNORECASE)
+# It starts at the word itself and bounds what may follow: a line of 100,000 letters must not cost their square.
 _SECRET_VALUE = re.compile(
-    rf"([\w\"'-]*(?:{'|'.join(SECRET_WORDS)})[\w\"'-]*\s*:\s*)(\"[^\"]*\"?|'[^']*'?|[^,}}\]#]+)", re.IGNORECASE
+    rf"((?:{'|'.join(SECRET_WORDS)})[\w\"'-]{{0,64}}\s*:\s*)(\"[^\"]*\"?|'[^']*'?|[^,}}\]#]+)", re.IGNORECASE
 )
 
 
@@ -176,6 +177,6 @@ class Sources:
 def masked(line: str, previous: str = "") -> str:
     """The line with the values of secret-bearing keys blotted out, as wide as they were."""
     tail = previous.split("#", 1)[0].rstrip()
-    if tail and _SECRET_KEY.search(tail) and re.search(r":\s*([|>][-+0-9]*|&\S+|!\S+)?$", tail):
+    if tail and _SECRET_KEY.search(tail) and re.search(r":\s*([|>][-+0-9]*|&\S+|!\S+)?$", tail[-200:]):
         return re.sub(r"\S", "*", line)
     return _SECRET_VALUE.sub(lambda found: found[1] + re.sub(r"\S", "*", found[2]), line)

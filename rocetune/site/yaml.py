@@ -7,6 +7,7 @@ site with thousands of devices costs ten times the memory and the time. Scalars 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,6 +33,7 @@ from rocetune.site.sources import Map, Place, Seq, Sources, pack
 MAX_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 40
 MAX_ALIASED = 200_000  # values that aliases may add: a small file must not unfold into a big one
+MAX_DIGITS = 200  # of a number; a longer one is text, so that no float overflows and no conversion takes long
 
 _INT = re.compile(r"[-+]?[0-9]+", re.ASCII)
 _OCTAL = re.compile(r"0o[0-7]+", re.ASCII)
@@ -51,9 +53,9 @@ def scalar(text: str) -> Any:
     """A plain scalar by the core schema of YAML 1.2 (section 10.3.2)."""
     if text in _WORDS:
         return _WORDS[text]
-    if text[0] in _NUMERIC_START:
+    if text[0] in _NUMERIC_START and len(text) <= MAX_DIGITS:
         if _INT.fullmatch(text):
-            return int(text) if len(text) < 4000 else text
+            return int(text)
         if _OCTAL.fullmatch(text):
             return int(text[2:], 8)
         if _HEX.fullmatch(text):
@@ -279,6 +281,41 @@ def _reading(path: Path, sources: Sources, problems: Problems) -> Iterator[_Buil
     for key, here, first in builder.duplicates if builder is not None else ():
         line = sources.position(first).line
         problems.error(here, f"key {key!r} appears twice in one mapping", f"it is already set in line {line}: keep one")
+
+
+def exists(path: Path, problems: Problems) -> bool:
+    """True for a file that can be read. Something else of that name is an error, never "no file".
+
+    A link that leads nowhere or in a circle, a folder, a pipe, and the ending ``.yml``, which is not looked for.
+    """
+    shown = problems.sources.shown(path)
+    try:
+        if path.is_file():
+            return True
+        if path.is_symlink() and not path.exists():
+            circle = "leads nowhere" if _target_known(path) else "leads in a circle"
+            problems.error(None, f"the link {circle}: {path.readlink()}", "correct the link, or delete it", file=shown)
+        elif path.is_dir():
+            problems.error(None, "this is a folder, not a file", "delete or rename it", file=shown)
+        elif path.exists():
+            problems.error(None, "this is no regular file", "delete or rename it", file=shown)
+        elif path.suffix == ".yaml" and os.path.lexists(path.with_suffix(".yml")):
+            other = path.with_suffix(".yml")
+            problems.error(None, f"only {path.name} is read", "rename it", file=problems.sources.shown(other))
+    except OSError as error:
+        problems.error(None, f"cannot be read: {error.strerror}", "check name and rights", file=shown)
+    return False
+
+
+def _target_known(path: Path) -> bool:
+    """False for links that lead to each other in a circle."""
+    try:
+        path.resolve(strict=True)
+    except FileNotFoundError:
+        return True
+    except (OSError, RuntimeError):
+        return False
+    return True
 
 
 def _text(path: Path, sources: Sources, problems: Problems) -> str | None:

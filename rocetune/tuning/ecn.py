@@ -113,6 +113,20 @@ def bounds(shared_bytes: int, ports: int, queues: int, alpha: float) -> Bounds:
     return Bounds(strict, incast, Why("ecn.bounds", inputs, steps, source="DCQCN, SIGCOMM 2015, generalised"))
 
 
+def static_bounds(xoff_bytes: int, ports: int) -> Bounds:
+    """Bounds under a static pause threshold, by which one ingress group may feed one queue or those of all ports.
+
+    ``t_ECN = t_PFC / n`` of the DCQCN paper (SIGCOMM 2015) is the strict one.
+    """
+    strict = xoff_bytes / positive(ports, "a port count", "32")
+    steps = (
+        f"strict: xoff {xoff_bytes:,} / {ports} ports = {strict:,.0f} B",
+        f"incast, one ingress: PFC starts at xoff = {xoff_bytes:,} B",
+    )
+    inputs = (("xoff_bytes", xoff_bytes), ("ports", ports))
+    return Bounds(strict, float(xoff_bytes), Why("ecn.bounds", inputs, steps, source="DCQCN, SIGCOMM 2015"))
+
+
 def curve(
     speed_mbps: int,
     rtt_us: float,

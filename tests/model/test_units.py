@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocetune.model import units
+from rocetune.model.invalid import Invalid
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def test_refused_with_what_would_be_right(parse: Callable[[Any], float], value: 
         parse(value)
 
 
-@given(st.integers(0, 10**6), st.sampled_from(["B", "KB", "MB", "KiB", "MiB"]))
+@given(st.integers(0, 900_000), st.sampled_from(["B", "KB", "MB", "KiB", "MiB"]))
 def test_whole_sizes_are_exact(number: int, unit: str) -> None:
     factor = {"B": 1, "KB": 10**3, "MB": 10**6, "KiB": 2**10, "MiB": 2**20}[unit]
     assert units.parse_bytes(f"{number}{unit}") == units.parse_bytes(f" {number} {unit.lower()} ") == number * factor
@@ -82,3 +83,26 @@ def test_shown_sizes_are_within_half_a_promille(size: int) -> None:
 @given(st.integers(0, 10**9), st.sampled_from([25_000, 100_000, 400_000, 800_000]))
 def test_time_on_the_wire(size: int, speed: int) -> None:
     assert units.bytes_to_us(size, speed) * speed / 8 == pytest.approx(size)
+
+
+@pytest.mark.parametrize(
+    ("parse", "value", "text"),
+    [
+        (units.parse_bytes, "9" * 3000 + "B", "has 3001 characters, too many for a size"),
+        (units.parse_bytes, int("9" * 3000), "the number is too large for a size"),
+        (units.parse_bytes, 2 * 10**12, "2000000000000 B is too large for a size"),
+        (units.parse_bytes, "1001GB", "1001GB is too large for a size"),
+        (units.parse_bytes, "1" * 30 + "GiB", "is too large for a size"),
+        (units.parse_ms, "9" * 3000 + "ms", "too many for a time"),
+        (units.parse_ms, "99999999s", "99999999s is too large for a time"),
+        (units.parse_speed, "9" * 30 + "G", "is too large for a speed"),
+        (units.parse_length, "9" * 30 + "km", "is too large for a length"),
+        (units.parse_percent, "9" * 30 + "%", "is too large for a share"),
+        (units.parse_bytes, "1" + "B" * 100_000, "too many for a size"),
+    ],
+)
+def test_what_is_larger_than_anything_that_exists(parse: Callable[[Any], float], value: Any, text: str) -> None:
+    with pytest.raises(Invalid) as caught:
+        parse(value)
+    assert text in caught.value.faults[0].text and len(caught.value.faults[0].text) < 200
+    assert caught.value.faults[0].remedy

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from rocetune.site.errors import SiteError, SiteErrors, closest, suggest
-from rocetune.site.sources import masked
+from rocetune.site.errors import Problems, SiteError, SiteErrors, closest, suggest
+from rocetune.site.sources import Sources, masked
 
 
 def test_an_error_shows_line_caret_and_remedy() -> None:
@@ -59,3 +61,22 @@ def test_did_you_mean() -> None:
     assert closest("detetc", ["detect", "restore"]) == "detect"
     assert suggest("leaf01", ["leaf1", "gpu1"]) == "did you mean leaf1?"
     assert suggest("zzz", ["a", "b"], "groups") == "groups: a, b"
+
+
+@pytest.mark.parametrize(
+    ("line", "previous"),
+    [
+        ("hostname: '{" + "-" * 100_000 + "}'", ""),
+        ("x: " + "password" * 12_000, ""),
+        ("x: y", "password: " + ":&" * 50_000 + " z"),
+        ("x: " + "password: " * 10_000, ""),
+    ],
+)
+def test_the_longest_line_is_masked_at_once(line: str, previous: str) -> None:
+    assert len(masked(line, previous)) == len(line)
+
+
+def test_a_huge_value_is_not_repeated_in_full() -> None:
+    problems = Problems(Sources(Path()))
+    problems.error(None, "wrong: " + "x" * 100_000, "y" * 100_000, file="f")
+    assert len(problems.errors[0].render()) < 2500

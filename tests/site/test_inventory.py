@@ -103,6 +103,8 @@ def test_resolution_is_nornirs(tmp_path: Path) -> None:
         ("hosts", "leaf1: {platform: sonic, data: {ports: {'Eth 0': {speed: 400G}}}}\n", "1:41", "'Eth 0' is not a port name", ""),
         ("hosts", "leaf1: {platform: sonic, data: {ports: {'e[0-1]': {}, e1: {}}}}\n", "1:55", "port e1 is listed twice", "split"),
         ("groups", "gpu: {groups: [up]}\nup: {groups: [gpu], platform: linux}\n", "2:14", "in a circle: gpu → up → gpu", "remove"),
+        ("groups", "gpu: {groups: [gpu], platform: linux, connection_options: {napalm: {port: 22}}}\n", "1:15", "group gpu contains itself", "remove gpu from the groups of gpu"),
+        ("groups", "gpu: {groups: [up]}\nup: {groups: [gpu], connection_options: {netmiko: {port: 22}}}\n", "2:14", "in a circle: gpu → up → gpu", "remove gpu from the groups of up"),
         ("groups", "gpu: {platform: linux, data: {ports: {'r[0-1]': {select: [netdev:a]}}}}\n", "1:39", "select lists 1 values for 2 ports", "one value per port"),
         ("groups", "gpu: {platform: linux, data: {ports: {'r[0-1]': {netdev: a}}}}\n", "1:39", "is the same for 2 ports", "{n}"),
         ("groups", "gpu: {platform: linux, data: {ports: {r0: {select: eth0}}}}\n", "1:39", "does not say what it selects by", "netdev:"),
@@ -276,3 +278,46 @@ def test_a_port_may_be_named_by_its_hardware(load: Load, name: str, select: str 
     assert port is not None
     assert port.select == select
     assert port.peer == ("leaf1", "Ethernet0")
+
+
+def test_groups_may_be_nested_deeper_than_the_stack(errors: Errors) -> None:
+    chain = "".join(f"g{n}: {{groups: [g{n + 1}]}}\n" for n in range(3000))
+    groups = chain + "g3000: {connection_options: {netmiko: {port: 22}}}\ngpu: {platform: linux, groups: [g0]}\n"
+    assert errors({"inventory/groups.yaml": groups, "inventory/links.yaml": None}) == []
+
+
+def test_groups_that_meet_again_and_again_are_walked_once(errors: Errors) -> None:
+    """Thirty diamonds in a row have 2^30 ways from top to bottom."""
+    diamonds = "".join(
+        f"a{n}: {{groups: [b{n}, c{n}]}}\nb{n}: {{groups: [a{n + 1}]}}\nc{n}: {{groups: [a{n + 1}]}}\n"
+        for n in range(30)
+    )
+    groups = diamonds + "a30: {connection_options: {netmiko: {port: 22}}}\ngpu: {platform: linux, groups: [a0]}\n"
+    assert errors({"inventory/groups.yaml": groups, "inventory/links.yaml": None}) == []
+
+
+@pytest.mark.parametrize(
+    ("hosts", "place", "text"),
+    [
+        ('"gpu[01-04]": {platform: linux, hostname: 192.0.2.1}\n', "1:43", "gpu01, gpu02, gpu03, gpu04 have one and the same address, 192.0.2.1"),
+        ("a: {platform: sonic, hostname: LEAF1.example.}\nb: {platform: sonic, hostname: leaf1.example}\n", "2:32", "a, b have one"),
+        ("a: {platform: sonic, hostname: '2001:db8::1', port: 22}\nb: {platform: sonic, hostname: '2001:DB8:0::1', port: 22}\n", "2:32", "2001:db8::1 port 22"),
+        ("a: {platform: sonic}\nb: {platform: sonic, hostname: a}\n", "2:32", "a, b have one"),
+    ],
+)  # fmt: skip
+def test_one_address_for_several_devices(errors: Errors, hosts: str, place: str, text: str) -> None:
+    found = errors({"inventory/hosts.yaml": hosts, "inventory/links.yaml": None, "rocetune.yaml": "{}\n"})
+    assert [error.place for error in found] == [f"inventory/hosts.yaml:{place}"], found
+    assert text in found[0].text and "{100+n}" in found[0].remedy
+
+
+@pytest.mark.parametrize(
+    "hosts",
+    [
+        "a: {platform: sonic, hostname: 192.0.2.1, port: 1022}\nb: {platform: sonic, hostname: 192.0.2.1, port: 2022}\n",
+        "a: {platform: sonic, hostname: h, connection_options: {netmiko: {port: 1}}}\nb: {platform: sonic, hostname: h, connection_options: {netmiko: {port: 2}}}\n",
+        "a: {platform: sonic, hostname: h}\nb: {platform: sonic, hostname: h, data: {manage: none}}\n",
+    ],
+)  # fmt: skip
+def test_one_address_with_several_ports_is_fine(errors: Errors, hosts: str) -> None:
+    assert errors({"inventory/hosts.yaml": hosts, "inventory/links.yaml": None, "rocetune.yaml": "{}\n"}) == []

@@ -239,3 +239,22 @@ def test_the_design_example_is_the_shipped_profile() -> None:
     assert profile.classes["control"].owner == "other"
     assert profile.dcbx == "off"
     assert profile.overrides[0].match.role == "spine"
+
+
+@pytest.mark.parametrize(
+    "number", ["9" * 3000, "9" * 3000 + "B", "9" * 150, "0x" + "f" * 5000, "0o" + "7" * 190, "999TB"]
+)
+@pytest.mark.parametrize(
+    "key", ["pfc: {headroom: %}", "pfc: {xoff: %}", "pfc: {alpha: %}", "ecn: {kmin: %}", "ecn: {pmax: %}",
+            "pfc: {watchdog: {detect: %}}", "dscp: [%]", "priority: %"]
+)  # fmt: skip
+def test_a_number_of_any_length_is_an_error_with_its_place(errors: Errors, number: str, key: str) -> None:
+    given = key.replace("%", number)
+    fields = {"dscp": "[26]", "priority": "3", "lossless": "true", "bandwidth": "50%"}
+    fields[given.partition(":")[0]] = given.partition(": ")[2]
+    roce = ", ".join(f"{name}: {value}" for name, value in fields.items())
+    found = errors(
+        {"profiles/ai.yaml": f"name: ai\nclasses:\n  roce: {{{roce}}}\n  default: {{priority: 0, bandwidth: 50%}}\n"}
+    )
+    assert found and all(error.place.startswith("profiles/ai.yaml:3:") for error in found)
+    assert all(len(error.render()) < 1000 for error in found)

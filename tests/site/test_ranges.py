@@ -123,3 +123,20 @@ def test_index(value: object, expected: tuple[int, ...]) -> None:
 def test_bad_index(value: object) -> None:
     with pytest.raises(RangeError):
         index(value)
+
+
+@pytest.mark.parametrize("text", ["{" + "-" * 100_000 + "}", "-" * 100_000, "{n}" * 10_000])
+def test_a_template_is_measured_before_it_is_parsed(text: str) -> None:
+    with pytest.raises(RangeError, match="characters, too many for a text with indexes"):
+        Template(text)
+
+
+@pytest.mark.parametrize("text", ["a[" + "1," * 100_000 + "1]", "[1-2]" * 1000])
+def test_a_pattern_is_measured_before_it_is_parsed(text: str) -> None:
+    with pytest.raises(RangeError, match="characters, too many for"):
+        list(expand(text))
+
+
+def test_many_ranges_in_one_bracket_are_counted_together() -> None:
+    with pytest.raises(RangeError, match="more than 200000 members"):
+        numbers(",".join(["0-199999"] * 50))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -146,3 +147,50 @@ def test_a_problem_of_the_planner_gets_its_line(load: Load) -> None:
     chip = PlanProblem("leaf1", "no such chip", "name it", field=("hosts", "leaf1", "asic"))
     assert site.explain(chip).place == "inventory/hosts.yaml:3:28"
     assert str(site.locate("hosts", "gpu01", "role")) == "inventory/groups.yaml:4:11"
+
+
+_FILES = ("inventory/hosts.yaml", "inventory/groups.yaml", "inventory/defaults.yaml", "inventory/links.yaml",
+          "rocetune.yaml", "profiles/ai.yaml", "profiles/storage.yaml")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", _FILES)
+@pytest.mark.parametrize("kind", ["dangling", "loop", "folder", "pipe", "yml"])
+def test_what_stands_in_the_place_of_a_file_is_an_error(tmp_path: Path, name: str, kind: str) -> None:
+    """Never "there is no such file", and never the shipped profile of that name instead."""
+    write(tmp_path, {})
+    path = tmp_path / name
+    path.unlink(missing_ok=True)
+    shown, text = name, ""
+    if kind == "dangling":
+        path.symlink_to("nowhere.yaml")
+        text = "the link leads nowhere: nowhere.yaml"
+    elif kind == "loop":
+        path.symlink_to(path.name)
+        text = "the link leads in a circle"
+    elif kind == "folder":
+        path.mkdir()
+        text = "this is a folder"
+    elif kind == "pipe":
+        os.mkfifo(path)
+        text = "this is no regular file"
+    else:
+        path.with_suffix(".yml").write_text("{}\n", encoding="utf-8")
+        shown, text = name.replace(".yaml", ".yml"), f"only {path.name} is read"
+    with pytest.raises(SiteErrors) as caught:
+        load_site(tmp_path)
+    assert (shown, True) in [(error.file, text in error.text and bool(error.remedy)) for error in caught.value.errors]
+
+
+def test_a_link_to_a_file_is_read(tmp_path: Path) -> None:
+    write(tmp_path, {})
+    path = tmp_path / "inventory/links.yaml"
+    path.rename(tmp_path / "cabling.yaml")
+    path.symlink_to("../cabling.yaml")
+    assert load_site(tmp_path).fabric.ports["leaf1"][0].peer is not None
+
+
+def test_profiles_that_is_no_folder(tmp_path: Path) -> None:
+    write(tmp_path, {"profiles/ai.yaml": None, "rocetune.yaml": "networks: {backend: {profile: storage}}\n"})
+    (tmp_path / "profiles").symlink_to("nowhere")
+    with pytest.raises(SiteErrors, match="profiles: this is no folder"):
+        load_site(tmp_path)

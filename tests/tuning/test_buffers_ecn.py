@@ -125,3 +125,11 @@ def test_slices_do_not_lend() -> None:
     fit = buffers.fit(16_000_000, [buffers.Need(32, 1, 100_000, 9216)], slices=4)
     assert fit.shared_bytes == (16_000_000 - 3_200_000) // 4
     assert fit.ports_per_slice == 8
+
+
+def test_static_bounds_of_the_dcqcn_paper() -> None:
+    """t_PFC = 24475 B on 32 ports with 8 priorities, and ECN a 32nd of it: 764.8 B."""
+    pause = ecn.static_pause_threshold(6_265_600, 32, 8)
+    made = ecn.static_bounds(round(pause), 32)
+    assert made.incast_bytes == pytest.approx(24_475, abs=1)
+    assert made.strict_bytes == pytest.approx(764.8, abs=0.1)
