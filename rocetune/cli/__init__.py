@@ -6,18 +6,22 @@ them loads none of them.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
 
 from rocetune import __version__
-from rocetune.cli.options import shared
+from rocetune.cli.options import Settings, shared
+from rocetune.cli.streams import lasting, trouble
 
 _HELP = """Bring up and keep a lossless RoCE v2 fabric from one profile.
 
 A site is a folder with profiles/, inventory/ and rocetune.yaml. Start one with `rocetune init`.
 """
 _EPILOG = "Exit codes: 0 nothing to report, 1 differences or findings, 2 trouble before any change, 3 needs a person."
+
+_LOST = 2  # results that could not be written
 
 COMMANDS: dict[str, tuple[str, str]] = {  # name -> (module under rocetune.cli, one help line)
     "init": ("init", "Start a site from the sample rack."),
@@ -38,6 +42,8 @@ COMMANDS: dict[str, tuple[str, str]] = {  # name -> (module under rocetune.cli, 
 
 class Program(click.Group):
     """The lazy group, and the one place where an exception becomes a message and an exit code."""
+
+    wrote = False  # whether the command may have changed a device
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -67,15 +73,31 @@ class Program(click.Group):
             raise click.UsageError(f"there is no command {args[0]!r}.{hint}")
         return super().resolve_command(ctx, args)
 
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run a command line. Whoever stops reading changes neither its work nor, once it wrote, its exit code."""
+        self.wrote = False
+        with lasting() as ends:
+            try:
+                return super().main(*args, **extra)
+            except SystemExit as end:
+                sys.stdout.flush()
+                words = trouble(ends)
+                if not words:
+                    raise
+                click.echo(words, err=True)
+                raise SystemExit(end.code if self.wrote else _LOST) from end
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
+        except (click.ClickException, click.exceptions.Exit):
             raise
         except (Exception, KeyboardInterrupt) as error:
             from rocetune.cli.failure import report
 
             ctx.exit(report(error, ctx.obj))
+        finally:
+            self.wrote = ctx.ensure_object(Settings).wrote
 
 
 @click.group(cls=Program, help=_HELP, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})

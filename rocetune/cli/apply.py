@@ -167,7 +167,7 @@ def finish(report: ApplyReport, options: Settings, undoing: str = "", limit: Imp
             following = [(options.scoped(words), why) for words, why in following]
         text = apply_text(report, paint)
         if text:
-            click.echo("\n" + text + "\n")
+            click.echo("\n" + options.spoken(text) + "\n")
         if report.doctor is not None and report.doctor.findings:
             from rocetune.cli.doctor import show
 

@@ -43,11 +43,11 @@ def show(report: DoctorReport, options: Settings) -> str:
     from rocetune.report import findings
 
     if options.format == "json":
-        text = findings.findings_json(report)
+        text = findings.findings_json(report, options.again)
     elif options.format == "junit":
-        text = findings.findings_junit(report)
+        text = findings.findings_junit(report, options.again)
     elif options.format == "markdown":
-        text = findings.findings_markdown(report)
+        text = findings.findings_markdown(report, options.again)
     else:
         text = findings.findings_text(report, options.paint(), options.verbose, options.again)
     click.echo(text, nl=not text.endswith("\n"))

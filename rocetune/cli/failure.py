@@ -17,7 +17,7 @@ def report(error: BaseException, settings: Settings | None) -> int:
     settings = settings or Settings()
     if settings.verbose and not isinstance(error, KeyboardInterrupt | click.Abort):
         click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
-    click.echo(message(error, settings), err=True)
+    click.echo(settings.spoken(message(error, settings)), err=True)
     if settings.wrote:
         click.echo(f"A device may have been written. Next: {settings.again('apply --resume')}", err=True)
         return NEEDS_A_PERSON

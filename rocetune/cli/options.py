@@ -6,6 +6,7 @@ Imports click alone: ``rocetune --help`` loads this file.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -56,9 +57,9 @@ class Settings:
         """Colour for a terminal, unless NO_COLOR (https://no-color.org) or --no-color forbids it."""
         from rocetune.report.table import Paint
 
-        stream = stream or sys.stdout
+        stream = sys.stdout if stream is None else stream
         plain = self.no_color or bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-        return Paint(not plain and stream.isatty())
+        return Paint(not plain and stream is not None and stream.isatty())
 
     def written(self, *formats: str) -> str:
         """The asked format, if this command can write it. Raises UsageError with those it can."""
@@ -82,9 +83,16 @@ class Settings:
             words += ["--site", _quote(str(self.site))]
         if self.inventory is not None:
             words += ["--inventory", _quote(str(self.inventory))]
-        if self.lab:
+        if self.lab and command.split()[:1] != ["lab"]:  # the lab's own commands need no telling
             words.append("--lab")
         return " ".join([*words, command])
+
+    def spoken(self, text: str) -> str:
+        """Words for people, with this command's site and lab in every command of ours that they name."""
+        from rocetune.cli import COMMANDS
+
+        known = "|".join(sorted(COMMANDS))
+        return re.sub(rf"(?<![\w/.-])rocetune ((?:{known})\b)", lambda found: self.again(found[1]), text)
 
 
 def _quote(text: str) -> str:

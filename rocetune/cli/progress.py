@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,13 +21,16 @@ _LASTING = frozenset({"push", "precheck", "canary", "wave", "confirm", "revert",
 
 
 class Steps:
-    """Prints :class:`Progress`. Called from several threads; ``pause`` clears the live line before a question."""
+    """Prints :class:`Progress`. Called from several threads; ``pause`` clears the live line before a question.
+
+    Never raises for a stream that cannot be written: it falls silent.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._started = time.monotonic()
         self._lock = threading.Lock()
         self._status: Any = None
-        self._stage = ""
+        self._gone = False  # nobody reads any more
         self._live = sys.stderr.isatty() and settings.format == "text" and bool(settings.paint(sys.stderr).on)
         self._paint = settings.paint(sys.stderr)
 
@@ -38,18 +43,27 @@ class Steps:
         self.pause()
 
     def __call__(self, step: Progress) -> None:
-        with self._lock:
+        with self._lock, self._silenced():
+            if self._gone:
+                return
             if self._live:
                 self._show(step)
             elif self._worth_a_line(step):
                 click.echo(self._line(step), err=True)
-            self._stage = step.stage
 
     def pause(self) -> None:
         """Take the live line away; the next step brings it back."""
         if self._status is not None:
-            self._status.stop()
+            with self._silenced():
+                self._status.stop()
             self._status = None
+
+    @contextmanager
+    def _silenced(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, ValueError):  # broken pipe, full disk, closed file
+            self._gone = True
 
     def _show(self, step: Progress) -> None:
         if step.text not in _ROUTINE and (step.stage in _LASTING or step.device):

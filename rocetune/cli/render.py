@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from rocetune.cli.options import settings, shared
+
+if TYPE_CHECKING:
+    from rocetune.model.change import Rendered
 
 
 @click.command(help="Write each device's configuration, from what the inventory declares. No device is asked.")
@@ -25,27 +30,43 @@ def command(output: Path | None) -> None:
     workspace = shared_options.workspace()
     plan = make_plan(workspace)
     refuse_problems(plan)
-    documents: dict[str, object] = {}
-    written = 0
-    for name, rendered in render(workspace, plan, select(workspace, plan, shared_options.limit)):
-        suffix = platforms.get(plan.devices[name].device.platform).running_suffix
-        if output is not None:
-            _write(output / f"{name}{suffix}", rendered.text)
-            for file, text in sorted(rendered.files.items()):
-                _write(output / name / file, text)
-            written += 1
-        elif form == "json":
-            documents[name] = {"text": rendered.text, "files": dict(rendered.files)}
-        else:
-            click.echo(f"# ---- {name}{suffix}\n{rendered.text.rstrip()}\n")
-            for file, text in sorted(rendered.files.items()):
-                click.echo(f"# ---- {name}/{file}\n{text.rstrip()}\n")
+    # Everything is rendered before the first byte is written: a device that cannot be rendered leaves no half output.
+    documents = {
+        name: (platforms.get(plan.devices[name].device.platform).running_suffix, rendered)
+        for name, rendered in render(workspace, plan, select(workspace, plan, shared_options.limit))
+    }
     if output is not None:
-        click.echo(f"{counted(written, 'device')} written to {output}.", err=form == "json")
-    if form == "json" and output is None:
-        click.echo(to_json({"format": "rocetune.render/1", "devices": documents}))
+        _write(output, documents)
+        click.echo(f"{counted(len(documents), 'device')} written to {output}.", err=form == "json")
+    elif form == "json":
+        devices = {name: {"text": item.text, "files": dict(item.files)} for name, (_, item) in documents.items()}
+        click.echo(to_json({"format": "rocetune.render/1", "devices": devices}))
+    else:
+        for path, text in _files(documents):
+            click.echo(f"# ---- {path}\n{text.rstrip()}\n")
 
 
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text.encode())
+def _files(documents: Mapping[str, tuple[str, Rendered]]) -> Iterator[tuple[str, str]]:
+    """Relative path and text of every file."""
+    for name, (suffix, rendered) in documents.items():
+        yield f"{name}{suffix}", rendered.text
+        for file, text in sorted(rendered.files.items()):
+            yield f"{name}/{file}", text
+
+
+def _write(folder: Path, documents: Mapping[str, tuple[str, Rendered]]) -> None:
+    """Write all beside the folder's files first and put them in place last: a full disk leaves what was there."""
+    from shutil import rmtree
+    from tempfile import mkdtemp
+
+    folder.mkdir(parents=True, exist_ok=True)
+    draft = Path(mkdtemp(prefix=".rendering-", dir=folder))
+    try:
+        for path, text in _files(documents):
+            (draft / path).parent.mkdir(parents=True, exist_ok=True)
+            (draft / path).write_bytes(text.encode())
+        for path, _ in _files(documents):
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (draft / path).replace(folder / path)
+    finally:
+        rmtree(draft, ignore_errors=True)

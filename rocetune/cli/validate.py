@@ -34,21 +34,31 @@ def command() -> None:
     warnings = [*workspace.site.warnings, *(item for warning, item in found if warning)]
     ports = sum(len(device.ports) for device in plan.devices.values())
     size = f"{counted(len(plan.devices), 'device')}, {counted(ports, 'planned port')}"
-    _print(shared_options, errors, warnings, size)
+    _print(shared_options, errors, warnings, size, len(workspace.site.unassigned_ports()))
     if errors:
         raise click.exceptions.Exit(2)
 
 
-def _print(options: Settings, errors: Sequence[SiteError], warnings: Sequence[SiteError], size: str) -> None:
+def _print(
+    options: Settings,
+    errors: Sequence[SiteError],
+    warnings: Sequence[SiteError],
+    size: str,
+    unassigned: int | None = None,
+) -> None:
+    """All errors, then a summary. ``unassigned``: listed ports without a network; None when the site did not load."""
     if options.format == "json":
-        _print_json(errors, warnings)
+        _print_json(errors, warnings, unassigned)
         return
     from rocetune.report.table import counted
 
     paint = options.paint()
     for kind, shade, items in (("error", "bad", errors), ("warning", "warn", warnings)):
         for item in items:
-            click.echo(f"{paint(shade, kind)}: {item.render()}\n")
+            click.echo(f"{paint(shade, kind)}: {options.spoken(item.render())}\n")
+    if unassigned:
+        verb = "belongs" if unassigned == 1 else "belong"
+        click.echo(f"{counted(unassigned, 'listed port')} {verb} to no network: nothing is planned there.")
     beside = f", {counted(len(warnings), 'warning')}" if warnings else ""
     if errors:
         click.echo(paint("bad", f"{counted(len(errors), 'error')}{beside}."))
@@ -56,7 +66,7 @@ def _print(options: Settings, errors: Sequence[SiteError], warnings: Sequence[Si
         click.echo(paint("good", f"valid: {size}{beside}."))
 
 
-def _print_json(errors: Sequence[SiteError], warnings: Sequence[SiteError]) -> None:
+def _print_json(errors: Sequence[SiteError], warnings: Sequence[SiteError], unassigned: int | None) -> None:
     from rocetune.report.table import to_json
 
     def place(item: SiteError) -> dict[str, object]:
@@ -74,5 +84,6 @@ def _print_json(errors: Sequence[SiteError], warnings: Sequence[SiteError]) -> N
         "valid": not errors,
         "errors": [place(item) for item in errors],
         "warnings": [place(item) for item in warnings],
+        "unassigned_ports": unassigned,
     }
     click.echo(to_json(document))

@@ -1,7 +1,7 @@
 """Commands parse, call the app, print and end with the right code. The app is a fake here."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -38,7 +38,9 @@ def _explain(problem: PlanProblem) -> SiteError:
 def app(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """The functions of the app layer, replaceable one by one."""
     limits = SimpleNamespace(wave=8)
-    site = SimpleNamespace(warnings=(), explain=_explain, settings=SimpleNamespace(limits=limits))
+    site = SimpleNamespace(
+        warnings=(), explain=_explain, settings=SimpleNamespace(limits=limits), unassigned_ports=tuple
+    )
     workspace = SimpleNamespace(root=Path(), site=site, lab_root=Path("lab"))
     monkeypatch.setattr(Settings, "workspace", lambda self: workspace)
     monkeypatch.setattr(planning, "make_plan", lambda ws, asics=None: PLAN)
@@ -138,15 +140,18 @@ def test_second_apply_says_no_changes(app: SimpleNamespace) -> None:
 
 @pytest.mark.parametrize(("words", "run"), [(["--resume"], None), (["--resume", "r7"], "r7")])
 def test_resume_takes_an_optional_run(app: SimpleNamespace, words: list[str], run: str | None) -> None:
-    seen: list[str | None] = []
+    seen: list[tuple[str | None, str | None, bool, bool]] = []
 
-    def resume(ws: Any, run: str | None, **options: Any) -> ApplyReport:
-        seen.append(run)
+    def resume(
+        ws: Any, run: str | None, limit: str | None, *, keep: bool, bring_up: bool, **options: Any
+    ) -> ApplyReport:
+        seen.append((run, limit, keep, bring_up))
         return ApplyReport("r8", "unchanged", SAME, doctor=HEALTHY)
 
     app.patch(applying, "resume", resume)
     assert _run("apply", *words).exit_code == 0
-    assert seen == [run]
+    assert _run("--limit", "leaf1", "apply", *words, "--keep", "--bring-up").exit_code == 0
+    assert seen == [(run, None, False, False), (run, "leaf1", True, True)]
 
 
 def test_trouble_before_the_first_write_is_two_and_after_it_three(app: SimpleNamespace) -> None:
@@ -223,7 +228,7 @@ def test_an_or_never_stands_without_a_next(app: SimpleNamespace) -> None:
     done = _run("apply", "--yes")
     words = [line.split(":")[0].strip() for line in done.stdout.splitlines() if " rocetune " in line]
     assert words and words[0] == "Next"
-    assert "health could not be fully judged (1 check)" in done.stdout.splitlines()[-1]
+    assert "health could not be fully judged (1 check: BUF-006)" in done.stdout.splitlines()[-1]
 
 
 def test_rollback_without_a_known_run_lists_the_runs(app: SimpleNamespace, tmp_path: Path) -> None:
@@ -301,6 +306,16 @@ def test_validate_shows_infeasible_numbers_at_their_place(app: SimpleNamespace) 
     assert _run("validate").stdout == "valid: 1 device, 0 planned ports.\n"
 
 
+def test_validate_counts_the_ports_of_no_network(app: SimpleNamespace) -> None:
+    app.workspace.site.unassigned_ports = lambda: ("leaf1 Ethernet9/1", "leaf1 Ethernet10/1")
+    done = _run("validate")
+    assert done.exit_code == 0
+    assert done.stdout.splitlines()[0] == "2 listed ports belong to no network: nothing is planned there."
+    assert json.loads(_run("validate", "--format", "json").stdout)["unassigned_ports"] == 2
+    app.workspace.site.unassigned_ports = lambda: ("leaf1 Ethernet9/1",)
+    assert _run("validate").stdout.startswith("1 listed port belongs to no network")
+
+
 def test_render_writes_the_same_bytes_every_time(app: SimpleNamespace, tmp_path: Path) -> None:
     files = {"nccl.env": "NCCL_IB_TC=106\n"}
     app.patch(planning, "render", lambda ws, plan, names: iter([("leaf1", Rendered("qos rewrite\n", files))]))
@@ -309,6 +324,64 @@ def test_render_writes_the_same_bytes_every_time(app: SimpleNamespace, tmp_path:
     found = [{p.relative_to(f): p.read_bytes() for p in f.rglob("*") if p.is_file()} for f in tmp_path.iterdir()]
     assert found[0] == found[1] and len(found[0]) == 2
     assert Path("leaf1/nccl.env") in found[0]
+
+
+@pytest.mark.parametrize("words", [[], ["--format", "json"], ["-o"]])
+def test_a_device_that_cannot_be_rendered_leaves_no_half_output(
+    app: SimpleNamespace, tmp_path: Path, words: list[str]
+) -> None:
+    def render(ws: Any, plan: Any, names: Any) -> Iterator[tuple[str, Rendered]]:
+        yield "leaf1", Rendered("new\n", {"nccl.env": "new\n"})
+        raise UseError("leaf1 cannot be rendered")
+
+    (tmp_path / "leaf1.cfg").write_text("old\n")
+    app.patch(planning, "render", render)
+    done = _run("render", *words, *([str(tmp_path)] if words == ["-o"] else []))
+    assert done.exit_code == 2 and done.stdout == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["leaf1.cfg"]
+    assert (tmp_path / "leaf1.cfg").read_text() == "old\n"
+
+
+def test_a_file_that_cannot_be_written_leaves_what_was_there(
+    app: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = Path.write_bytes
+
+    def full(self: Path, data: bytes) -> int:
+        if self.name == "nccl.env":
+            raise OSError(28, "No space left on device", str(self))
+        return write(self, data)
+
+    app.patch(planning, "render", lambda ws, plan, names: iter([("leaf1", Rendered("new\n", {"nccl.env": "x"}))]))
+    (tmp_path / "leaf1.cfg").write_text("old\n")
+    monkeypatch.setattr(Path, "write_bytes", full)
+    done = _run("render", "-o", str(tmp_path))
+    assert done.exit_code == 2 and "No space left on device" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["leaf1.cfg"]
+    assert (tmp_path / "leaf1.cfg").read_text() == "old\n"
+
+
+@pytest.mark.parametrize("form", ["text", "json", "markdown", "junit"])
+def test_fixes_carry_the_options_of_the_caller(app: SimpleNamespace, form: str) -> None:
+    fix = ("rocetune --limit leaf1 apply",)
+    finding = Finding("DRF-001", "error", "fail", "leaf1", "differs", expected="as planned", observed="not", fix=fix)
+    app.patch(diagnosis, "doctor", lambda *args, **options: DoctorReport((finding,), passed=0, devices=1))
+    done = _run("--lab", "--site", "rack", "doctor", "--format", form)
+    assert "rocetune --site rack --lab --limit leaf1 apply" in done.stdout
+
+
+def test_remedies_name_commands_for_the_same_rack(app: SimpleNamespace) -> None:
+    def fail(*args: Any, **options: Any) -> DiffReport:
+        raise UseError("run r1 was cut off", "finish it with: rocetune apply --resume   or: rocetune rollback r1")
+
+    app.patch(diffing, "diff", fail)
+    assert _run("--lab", "--site", "my rack", "diff").stderr.splitlines()[-1] == (
+        "  finish it with: rocetune --site 'my rack' --lab apply --resume   "
+        "or: rocetune --site 'my rack' --lab rollback r1"
+    )
+    problem = "leaf1: the journal cannot be written: make room, then: rocetune apply --resume"
+    app.patch(applying, "apply", lambda *args, **options: ApplyReport("r1", "mixed", SAME, problems=(problem,)))
+    assert "then: rocetune --lab apply --resume" in _run("--lab", "apply", "--yes").stdout
 
 
 def test_collect_ends_with_one_when_a_device_is_missing(app: SimpleNamespace, tmp_path: Path) -> None:
@@ -366,7 +439,7 @@ def test_init_makes_a_valid_site_and_overwrites_nothing(tmp_path: Path) -> None:
 
 
 def test_nothing_to_resume_is_no_reason_for_alarm(app: SimpleNamespace) -> None:
-    def resume(ws: Any, run: str | None, *, progress: Any, **options: Any) -> ApplyReport:
+    def resume(ws: Any, run: str | None, limit: str | None, *, progress: Any, **options: Any) -> ApplyReport:
         if run:
             progress(Progress("connect", "connected", "leaf1", 1, 1))
         raise UseError("no run was cut off: there is nothing to resume", "use: rocetune apply")

@@ -66,6 +66,24 @@ def test_the_next_command_repeats_where_we_are() -> None:
     assert options.again("doctor") == "rocetune --site 'my rack' --lab doctor"
 
 
+@pytest.mark.parametrize(
+    ("said", "spoken"),
+    [
+        ("use: rocetune apply", "use: rocetune --lab apply"),
+        ("run: rocetune lab stop && rocetune lab start", "run: rocetune lab stop && rocetune lab start"),
+        ("run `rocetune diff` first", "run `rocetune --lab diff` first"),
+        ("rocetune apply and rocetune doctor", "rocetune --lab apply and rocetune --lab doctor"),
+        ("b.json is not a rocetune bundle", "b.json is not a rocetune bundle"),
+        ("/opt/rocetune plans are kept", "/opt/rocetune plans are kept"),
+        ("pip install 'rocetune[lab]'", "pip install 'rocetune[lab]'"),
+    ],
+)
+def test_only_commands_get_the_callers_options(said: str, spoken: str) -> None:
+    options = Settings()
+    options.lab = True
+    assert options.spoken(said) == spoken
+
+
 def test_a_format_that_a_command_cannot_write_is_a_usage_error() -> None:
     done = CliRunner().invoke(main, ["--format", "junit", "platforms"])
     assert done.exit_code == 2

@@ -1,5 +1,7 @@
 """Progress survives logs and pipes: whole lines, no cursor tricks, on stderr."""
 
+import io
+
 import pytest
 
 from rocetune.cli.options import Settings
@@ -32,3 +34,30 @@ def test_a_large_site_does_not_flood_the_log_but_every_trouble_is_told(capsys: p
     assert len(lines) < 20
     assert any("gpu0777: connection refused" in line for line in lines)
     assert "1000/1000" in lines[-1]
+
+
+class Gone(io.StringIO):
+    """A stream whose reader went away."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+        self.tries = 0
+
+    def write(self, text: str) -> int:
+        if not text:  # click probes a stream with nothing
+            return 0
+        self.tries += 1
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    "error", [BrokenPipeError(32, "Broken pipe"), OSError(28, "No space left"), ValueError("closed")]
+)
+def test_a_reader_that_went_away_stops_the_words_alone(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Gone(error)
+    monkeypatch.setattr("sys.stderr", stream)
+    with Steps(Settings()) as steps:
+        for number in range(3):
+            steps(Progress("push", f"wave {number}"))
+    assert stream.tries == 1
