@@ -16,6 +16,8 @@ key                            value
 ``headroom_rejected``          the device's own line, ``""`` when its log was read and holds none (SONiC)
 ``stormed``                    ``port:queue`` of the queues that are stormed now, blank-separated; once it is known, a
                                queue without watchdog counters has had no event (SONiC lists only the others)
+``unread_counters``            loss counters whose command was not answered, blank-separated, without priority
+                               (``pg_drops``): their silence is no absence of loss
 ``nccl_ib_tc``                 traffic class byte that jobs inherit on the server, ``""`` = unset
 ``ucx_tc`` ``nvshmem_tc``      the same for UCX, NVSHMEM (IBGDA),
 ``nccl_gin_ib_tc``             NCCL device-initiated traffic,

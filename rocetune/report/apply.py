@@ -11,6 +11,7 @@ from rocetune.report import encode
 from rocetune.report.changes import PHASE_WORDS
 from rocetune.report.diff import settings
 from rocetune.report.diff import summary as diff_summary
+from rocetune.report.findings import unjudged
 from rocetune.report.ranges import compact
 from rocetune.report.table import PLAIN, Paint, counted, duration, markdown_table, table, to_json
 
@@ -55,11 +56,14 @@ def _health(report: ApplyReport) -> str:
     doctor = report.doctor
     if doctor is None:
         return ""
+    blind = [item for item in doctor.findings if item.verdict == "unknown"]
+    named = f"{counted(len({item.id for item in blind}), 'check')}: {unjudged(doctor)}" if blind else ""
+    if doctor.verdict == "healthy" and any(item.severity != "info" for item in blind):
+        return f", healthy as far as it could be judged (without {named})"
     if doctor.verdict != "unknown":
         return f", {doctor.verdict}"
-    unjudged = len({item.id for item in doctor.findings if item.verdict == "unknown"})
     missing = f"{counted(len(doctor.unreachable), 'device')} not reached" if doctor.unreachable else ""
-    reasons = ", ".join(filter(None, (counted(unjudged, "check") if unjudged else "", missing)))
+    reasons = ", ".join(filter(None, (named, missing)))
     return f"; health could not be fully judged ({reasons})"
 
 

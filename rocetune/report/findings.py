@@ -38,6 +38,7 @@ _LABEL = 10  # cells of the left column in text
 _FIXES = 3  # places whose commands are all printed when many share one finding
 _LONG_LINES, _LONG_CHARS = 3, 200  # a fix beyond these is offered as one push first
 _REASONS = 3  # different reasons of one unknown check that are printed without -v
+_NAMED = 4  # checks named in the summary
 _DEVICES = 6  # devices named before "and N more"
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
@@ -61,12 +62,20 @@ def summary(report: DoctorReport) -> str:
     if failed:
         parts = [f"{counted(len(failed), 'finding')} ({', '.join(words)}) on {_extent(failed)}"]
     if blind:
-        parts.append(f"{counted(len(blind), 'check')} could not be judged on {_extent(blind)}")
+        parts.append(f"{counted(len(blind), 'check')} ({unjudged(report)}) could not be judged on {_extent(blind)}")
     parts.append(f"{report.passed} passed")
     if report.unreachable:
         parts.append(f"{counted(len(report.unreachable), 'device')} not reached")
     took = f" in {duration(report.seconds)}" if report.seconds else ""
     return f"{report.verdict}: {'; '.join(parts)} on {counted(report.devices, 'device')}{took}."
+
+
+def unjudged(report: DoctorReport) -> str:
+    """Checks that could not be judged, the gravest first: ``DRF-001, FW-007 and 2 more``; "" when all were."""
+    worst = sorted(_unknowns(report.findings), key=lambda group: list(_SHADES).index(group[0].severity))
+    names = list(dict.fromkeys(group[0].id for group in worst))
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
 
 
 def _extent(groups: Sequence[Group]) -> str:

@@ -365,6 +365,10 @@ UNKNOWN = (
     ),
     Case("CTR-001", grows(*E1, queue_drops__3=None, pg_drops__3=None), *E1, 3),
     Case("CTR-001", grows(*E1, queue_drops__3=-5, pg_drops__3=-5), *E1, 3),
+    Case("CTR-001", grows(*E1, pg_drops__3=None), *E1, 3),  # the device's other ports show it
+    Case("CTR-001", grows(*E1, queue_drops__3=None), *E1, 3),
+    Case("CTR-001", grows(*S0, pg_drops__3=-5), *S0, 3),
+    Case("CTR-002", grows(*G1R0, rx_discards__3=-5), *G1R0, 3),
     Case("CTR-002", grows(*G1R0, rx_discards=None, rx_discards__3=None), *G1R0, 3),
     Case("CTR-003", grows(*UP, ecn_marked__3=None), *UP, 3),
     Case("CTR-003", grows(*UP, tx_packets__3=None), *UP, 3),

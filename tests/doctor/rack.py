@@ -195,6 +195,10 @@ class Rack:
         """Diagnose with a remedy that shows what it was asked."""
         return diagnose(self.case, echo, ids or None)
 
+    def finding_ids(self, port: str | None = None) -> set[tuple[str, str]]:
+        """Check and verdict of all findings, or of those of one port."""
+        return {(item.id, item.verdict) for item in self.judge().findings if port in (None, item.port)}
+
     def finding(self, identity: str) -> Finding:
         """The only finding of one check."""
         found = self.judge(identity).findings

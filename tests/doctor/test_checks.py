@@ -252,6 +252,54 @@ class TestOtherEvidence:
         assert sonic.finding("STM-007").port == "Ethernet0"
 
 
+class TestLossCounters:
+    """No loss is what every counter of loss says; one that is silent is no witness."""
+
+    @pytest.mark.parametrize("name", ["queue_drops.3", "pg_drops.3"])
+    @pytest.mark.parametrize("index", [0, 1])
+    def test_a_counter_that_one_sample_lacks(self, name: str, index: int) -> None:
+        assert _without(rack(), "leaf2", name, index).finding_ids() == {("CTR-001", "unknown")}
+
+    @pytest.mark.parametrize("name", ["queue_drops.3", "pg_drops.3"])
+    def test_a_counter_that_was_not_read_at_all(self, name: str) -> None:
+        blind = _without(rack(), "leaf2", name, 0, 1)
+        assert blind.finding_ids() == set()  # by the samples alone the device has no such counter
+        blind.setting("leaf2", "unread_counters", name.partition(".")[0])
+        assert blind.finding_ids() == {("CTR-001", "unknown")}
+        assert blind.judge().verdict == "unknown"
+        assert all(name in item.reason for item in blind.judge("CTR-001").findings)
+
+    def test_loss_that_one_counter_shows_is_loss(self) -> None:
+        lossy = rack().counter("leaf2", "Ethernet0", "queue_drops.3", 4)
+        lossy.counter("leaf2", "Ethernet0", "pg_drops.3", None).setting("leaf2", "unread_counters", "pg_drops")
+        assert lossy.finding_ids("Ethernet0") == {("CTR-001", "fail")}
+
+    def test_a_device_with_one_kind_of_counter_is_judged_by_it(self) -> None:
+        one = _without(rack(), "leaf1", "pg_drops.3", 0, 1).setting("leaf1", "unread_counters", "")
+        assert one.judge("CTR-001").findings == ()
+
+    def test_a_nic_without_the_counter_beside_one_that_has_it(self) -> None:
+        mixed = rack().counter("gpu01", "rail1", "rx_discards.3", None)
+        assert mixed.judge("CTR-002").findings == ()
+
+    @pytest.mark.parametrize("name", ["out_of_sequence", "packet_seq_err", "adaptive_retransmissions", "slow_restarts"])
+    def test_a_reset_counter_is_no_zero(self, name: str) -> None:
+        reset = rack().counter("gpu01", "rail0", name, -5)
+        assert [item.verdict for item in reset.judge("CTR-005", "CTR-007").findings] == ["unknown"]
+
+
+def _without(spoiled: Rack, device: str, name: str, *indices: int) -> Rack:
+    """Take one counter of all ports out of some samples."""
+    state = spoiled.states[device]
+    samples = list(state.samples)
+    for index in indices:
+        rows = samples[index].counters.items()
+        kept = {port: {key: value for key, value in row.items() if key != name} for port, row in rows}
+        samples[index] = replace(samples[index], counters=kept)
+    spoiled.states[device] = replace(state, samples=tuple(samples))
+    return spoiled
+
+
 class TestThresholds:
     """Numbers of the catalogue, at their edges."""
 

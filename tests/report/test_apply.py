@@ -59,6 +59,15 @@ def test_verdicts(report: ApplyReport, words: str, code: int, following: tuple[s
     assert json.loads(apply_json(report))["exit_code"] == code
 
 
+def test_healthy_says_what_it_does_not_stand_on() -> None:
+    blind = (Finding("FW-007", "info", "unknown", "gpu01", "t"), Finding("DRF-001", "error", "unknown", "gpu01", "t"))
+    report = ApplyReport("r1", "applied", DIFF, doctor=DoctorReport(blind, 9, 2))
+    assert report.exit_code == 0
+    assert ", healthy as far as it could be judged (without 2 checks: DRF-001, FW-007), in" in summary(report)
+    context = ApplyReport("r1", "applied", DIFF, doctor=DoctorReport(blind[:1], 9, 2))
+    assert ", healthy, in" in summary(context)
+
+
 def test_a_reverting_device_says_by_when() -> None:
     report = ApplyReport("r1", "mixed", DIFF, standings=(DeviceStanding("leaf1", "reverting", until=0.0),))
     assert "back to the old configuration by " in apply_text(report)

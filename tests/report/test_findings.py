@@ -90,7 +90,7 @@ class TestText:
 
     def test_the_same_unknown_of_many_ports_is_one_line(self) -> None:
         text = findings_text(SICK)
-        assert text.count("CC-001") == 1
+        assert text.count("CC-001  ") == 1
         assert "(32 places)" in text and "gpu01-gpu04 rail0-rail7, priority 3: the device's answers" in text
 
     def test_the_same_failure_of_many_ports_is_one_block(self) -> None:
@@ -147,11 +147,30 @@ class TestText:
         assert text.count("12 link checks skipped: the other end is outside --limit") == 1
         assert text.splitlines()[-1].startswith("healthy: nothing fails;")
 
+    def test_a_healthy_summary_names_what_could_not_be_judged_the_gravest_first(self) -> None:
+        blind = tuple(
+            Finding(name, severity, "unknown", "gpu01", "t", reason="not read")  # type: ignore[arg-type]
+            for name, severity in (
+                ("FW-007", "info"),
+                ("WD-008", "warning"),
+                ("DRF-001", "error"),
+                ("APP-001", "error"),
+                ("CC-001", "error"),
+            )
+        )
+        report = replace(HEALTHY, findings=blind)
+        assert report.verdict == "healthy"
+        assert summary(report).startswith(
+            "healthy: nothing fails; 5 checks (DRF-001, APP-001, CC-001, WD-008 and 1 more) "
+            "could not be judged on 1 device;"
+        )
+        assert "DRF-001" in findings_text(report).splitlines()[-1]
+
     def test_summary_is_last_and_the_next_command_before_it(self) -> None:
         lines = findings_text(SICK).splitlines()
         assert lines[-1] == (
             "unhealthy: 2 findings (1 critical, 1 warning) on 2 ports of 2 devices; "
-            "1 check could not be judged on 32 ports of 4 devices; 800 passed on 6 devices in 4.2 s."
+            "1 check (CC-001) could not be judged on 32 ports of 4 devices; 800 passed on 6 devices in 4.2 s."
         )
         assert lines[-2] == "Next: rocetune --limit leaf1 diff"  # the drift hides under the root cause
         assert "Next: rocetune --lab --limit leaf1 diff" in findings_text(

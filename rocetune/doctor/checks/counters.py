@@ -85,7 +85,11 @@ def adaptive_retransmission(case: Case) -> Iterator[Result]:
             names = ("adaptive_retransmissions", "slow_restarts")
             again, slow = place.rates.delta(names[0]), place.rates.rate(names[1])
             ok = None if again is None and slow is None else not again and (slow or 0.0) <= SLOW_RESTARTS_PER_S
-            yield _counted(place, ok, names, "no retransmissions, at most 10 slow restarts per second")
+            missing = _missing(place, names) if ok else []
+            result = _counted(
+                place, None if missing else ok, names, "no retransmissions, at most 10 slow restarts per second"
+            )
+            yield replace(result, reason=_gap(place, missing)) if missing else result
 
 
 @check("CTR-008")
@@ -137,9 +141,33 @@ def _quiet(case: Case, names: Sequence[str], expected: str) -> Iterator[Result]:
 
 
 def _none_of(place: Place, names: Sequence[str], expected: str, priority: int | None = None) -> Result:
-    """The known counters among ``names`` did not move; unknown when none is known."""
+    """The counters among ``names`` did not move. Unknown when none is known, or one that has to be there is not."""
     total = place.rates.total(*names)
-    return _counted(place, None if total is None else total == 0, names, expected, priority)
+    ok = None if total is None else total == 0
+    if ok and (missing := _missing(place, names)):
+        return replace(_counted(place, None, names, expected, priority), reason=_gap(place, missing))
+    return _counted(place, ok, names, expected, priority)
+
+
+def _missing(place: Place, names: Sequence[str]) -> list[str]:
+    """Counters of which no growth is known although the device has them: a silent half is no "no loss".
+
+    That it has them is known from one of its samples, from its other ports, or because the command that shows them
+    was not answered. NICs of one server differ, so there each port speaks for itself.
+    """
+    state = place.state
+    unread = state.settings.get("unread_counters", "").split()
+    ports = [place.native] if place.is_server else [item.native for item in place.plan.ports]
+    shown = [row for sample in state.samples for port in ports if (row := sample.counters.get(port)) is not None]
+    return [
+        name
+        for name in names
+        if place.rates.delta(name) is None and (name.partition(".")[0] in unread or any(name in row for row in shown))
+    ]
+
+
+def _gap(place: Place, missing: Sequence[str]) -> str:
+    return "; ".join(place.rates.why_unknown(name) for name in missing)
 
 
 def _counted(place: Place, ok: bool | None, names: Sequence[str], expected: str, priority: int | None = None) -> Result:
@@ -171,7 +199,10 @@ def _ratio(
     evidence = rates.evidence(*names, packets)
     path = ("counters", names[0])
     expected = f"at most {_share(limits[0])} {words}"
-    if events == 0:
+    gap = _gap(place, _missing(place, names)) if events == 0 else ""
+    if gap:
+        yield at(place, None, path, priority=priority, expected=expected, observed="not observed", reason=gap)
+    elif events == 0:
         yield at(place, True, path, priority=priority, expected=expected, observed="none", evidence=evidence)
     elif events is None or not seen:
         missing = names if events is None else (packets,)

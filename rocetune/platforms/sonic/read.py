@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from rocetune.model.state import Evidence, Sample, State, Transcript
 from rocetune.platforms.base import texts
 from rocetune.platforms.sonic import admission
 from rocetune.platforms.sonic import facts as facts_of
-from rocetune.platforms.sonic.counters import WATCHDOG, counters, storms
+from rocetune.platforms.sonic.counters import PG_DROPS, QUEUES, WATCHDOG, counters, storms
 from rocetune.platforms.sonic.database import (
     Database,
     Fields,
@@ -31,6 +31,7 @@ from rocetune.platforms.sonic.tables import speed, tables
 PFCWD_CONFIG = "show pfcwd config"
 BUFFERS = "show buffer information"
 _ACTIONS: Mapping[str, WatchdogAction] = {"drop": "drop", "forward": "forward", "alert": "notify"}
+_LOSS = {QUEUES: "queue_drops", PG_DROPS: "pg_drops"}  # command -> the counter of lost packets that it shows
 _GREEN = ("ecn_green", "ecn_green_yellow", "ecn_green_red", "ecn_all")
 
 
@@ -69,7 +70,7 @@ def read(device: str, transcript: Transcript, facts: Facts) -> State:
         reading.computed = _running_profiles(answers.get(BUFFERS, ""))
         ports = {name: _port(name, reading, facts) for name in natural(reading.table("PORT"))}
     _live(ports, answers, reading)
-    counts = counters(answers)
+    counts = _uneventful(counters(answers), ports, answers)
     samples: tuple[Sample, ...] = ()
     if counts:
         samples = (Sample(max((reply.at for reply in transcript.values()), default=0.0), counts),)
@@ -283,15 +284,26 @@ def _live(ports: dict[str, PortQos], answers: Mapping[str, str], reading: _Readi
                 ports[name] = replace(ports[name], link_up=up, speed_mbps=speed(row["Speed"]) or ports[name].speed_mbps)
                 reading.evidence[name, "link_up"] = Evidence(facts_of.STATUS, row.line)
                 reading.evidence[name, "speed_mbps"] = Evidence(facts_of.STATUS, row.line)
-    for port, queue, status, row in storms(answers.get(WATCHDOG, "")):
+    for port, queue, _, row in storms(answers.get(WATCHDOG, "")):
         reading.evidence[port, "storm", queue] = Evidence(WATCHDOG, row.line)
-        if status == "stormed":
-            reading.problems.append(f"{port} queue {queue} is stormed now: the watchdog acts on it")
+
+
+def _uneventful(
+    counts: dict[str, dict[str, int]], ports: Iterable[str], answers: Mapping[str, str]
+) -> dict[str, dict[str, int]]:
+    """The watchdog lists queues with events alone: a queue that its answer leaves out had none."""
+    if WATCHDOG in answers:
+        for port in {*counts, *ports}:
+            row = counts.setdefault(port, {})
+            for name in (f"{kind}.{queue}" for kind in ("watchdog_storms", "watchdog_restored") for queue in range(8)):
+                row.setdefault(name, 0)
+    return counts
 
 
 def _settings(answers: Mapping[str, str], reading: _Reading) -> dict[str, str]:
     found: dict[str, str] = {}
     stormed = [f"{port}:{queue}" for port, queue, status, _ in storms(answers.get(WATCHDOG, "")) if status == "stormed"]
+    found["unread_counters"] = " ".join(name for command, name in _LOSS.items() if command not in answers)
     if WATCHDOG in answers:
         found["stormed"] = " ".join(stormed)
     if PFCWD_CONFIG in answers:

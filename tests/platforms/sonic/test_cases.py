@@ -56,6 +56,36 @@ def test_read(case: str) -> None:
         assert {name: found.get(name) for name in counts} == counts, port
 
 
+@named("read")
+def test_what_was_not_asked_is_said(case: str) -> None:
+    given = CASES[case]
+    transcript = {command: Reply((HERE / case / name).read_text(), at=1.0) for command, name in given["read"].items()}
+    facts = PLATFORM.facts(transcript)
+    answered = {"show queue counters": Reply(""), "show priority-group drop counters": Reply("")}
+    assert PLATFORM.read("sw1", {**transcript, **answered}, facts).settings["unread_counters"] == ""
+    refused = {**transcript, **answered, "show queue counters": Reply("", "Error: no such command")}
+    assert PLATFORM.read("sw1", refused, facts).settings["unread_counters"] == "queue_drops"
+    none = {command: reply for command, reply in transcript.items() if "counters" not in command}
+    assert PLATFORM.read("sw1", none, facts).settings["unread_counters"] == "queue_drops pg_drops"
+
+
+def test_a_storm_is_an_observation_and_no_failed_command() -> None:
+    head = ["QUEUE", "STATUS", "STORM DETECTED/RESTORED", "TX OK/DROP", "RX OK/DROP"]
+    head += ["TX LAST OK/DROP", "RX LAST OK/DROP"]
+    row = ["Ethernet0:3", "stormed", "2/1", "0/5", "0/0", "0/5", "0/0"]
+    widths = [max(map(len, pair)) for pair in zip(head, row, strict=True)]
+    rows = (head, ["-" * width for width in widths], row)
+    text = "".join("  ".join(f"{c:>{w}}" for c, w in zip(cells, widths, strict=True)) + "\n" for cells in rows)
+    state = PLATFORM.read("sw1", {"show pfcwd stats": Reply(text, at=1.0)}, Facts("sonic"))
+    assert state.problems == () and state.settings["stormed"] == "Ethernet0:3"
+    assert "stormed" in state.evidence["Ethernet0", "storm", 3].line
+    counts = state.samples[0].counters["Ethernet0"]
+    assert (counts["watchdog_storms.3"], counts["watchdog_restored.3"]) == (2, 1)
+    assert counts["watchdog_storms.4"] == 0  # a queue that is not listed had no event
+    silent = PLATFORM.read("sw1", {"show pfc counters": Reply("", at=1.0)}, Facts("sonic"))
+    assert "stormed" not in silent.settings and silent.samples == ()
+
+
 @named("steps")
 def test_steps(case: str) -> None:
     facts = Facts("sonic", extra={"buffer_model": "traditional"})
