@@ -57,6 +57,8 @@ def origin_of(key: Key, plan: DevicePlan) -> Path:
     if key[0] == "env":
         return ("", "environment", key[1])
     port, rest = key[1], key[2:]
+    if rest == ("persist",):
+        return ("", "persistence")  # the boot units are the server's, whatever port they set
     if rest in _LEAVES:
         return (port, *_LEAVES[rest])
     if rest[0] == "dscp2prio":

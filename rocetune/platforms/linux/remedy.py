@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rocetune.model.facts import Facts, PortFacts
+from rocetune.model.finding import OURS
+from rocetune.model.names import PCI
 from rocetune.model.plan import DevicePlan
 from rocetune.model.qos import Path
 from rocetune.platforms.linux import adapters
@@ -18,12 +20,17 @@ def commands_for(path: Path, value: object, facts: Facts, plan: DevicePlan | Non
     Setting the trust resets the DSCP map to DSCP / 8, so with a plan its entries that differ from that follow.
     """
     name, leaf = str(path[0]), path[1:]
+    push = f"{OURS}apply" if plan is None else f"{OURS}--limit {plan.device.name} apply"
     if not name:
-        return _server(leaf, value)
+        return (push,) if leaf[:1] == ("persistence",) else _server(leaf, value)
     port = facts.ports.get(name)
     if port is None or port.adapter is None or not NETDEV.fullmatch(name) or not leaf:
         return ()
     mlnx = facts.extra.get("tool.mlnx_qos", "yes") == "yes"
+    if leaf == ("storm",):
+        return _reset(name, port, push, mlnx) if value == "reset" else ()
+    if leaf[0] == "priorities" and leaf[2:] in (("scheduling",), ("bandwidth_percent",)):
+        return (push,)  # ETS is one list of eight: what foreign classes have has to be read first
     if leaf[0] == "host":
         return _host(name, str(leaf[1]), value, port, mlnx)
     if leaf[0] == "priorities":
@@ -43,11 +50,22 @@ def _planned_map(name: str, plan: DevicePlan | None, mlnx: bool) -> tuple[str, .
     return (f"dcb app replace dev {name} dscp-prio {entries}",) if entries else ()
 
 
+def _reset(name: str, port: PortFacts, push: str, mlnx: bool) -> tuple[str, ...]:
+    """Silence a NIC at once, reset it, and give it its settings again: none of them outlives the reset."""
+    if port.pci is None or not PCI.fullmatch(port.pci):
+        return ()
+    reset = f"mlxfwreset -d {port.pci} -y reset" if mlnx else f"devlink dev reload pci/{port.pci} action fw_activate"
+    return (
+        f"ip link set {name} down  # drain the server first; this ends the pause frames",
+        f"{reset}  # or reboot; replace the NIC when the storm comes back",
+        f"ip link set {name} up",
+        push,
+    )
+
+
 def _server(leaf: Path, value: object) -> tuple[str, ...]:
     if leaf[:1] == ("lldpad",):
         return ("systemctl disable --now lldpad.service lldpad.socket",)
-    if leaf[:1] == ("persistence",):
-        return ("rocetune apply",)
     variables = {
         "nccl_ib_tc": "NCCL_IB_TC",
         "nccl_gin_ib_tc": "NCCL_GIN_IB_TC",
@@ -95,8 +113,6 @@ def _priority(name: str, leaf: Path, value: object, mlnx: bool) -> tuple[str, ..
         return (f"dcb pfc set dev {name} prio-pfc {priority}:{'on' if value else 'off'}  # takes the link down and up",)
     if field == "dscps" and isinstance(value, Iterable):
         return tuple(_map_entry(name, int(dscp), priority, mlnx) for dscp in value)
-    if field in ("scheduling", "bandwidth_percent"):
-        return (f"mlnx_qos -i {name} -s ... -t ...  # ETS is one list of eight: rocetune apply --limit writes it",)
     return ()
 
 

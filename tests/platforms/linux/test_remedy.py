@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rocetune.lab.device import Fault
+from rocetune.model.facts import Facts
 from rocetune.model.qos import Path, leaf
 from rocetune.platforms.linux import PLATFORM
 from tests.platforms.linux.rig import Server, server_plan
@@ -57,6 +58,35 @@ def test_with_the_vendors_tools(path: Path, value: object, command: str) -> None
 )
 def test_with_what_a_distribution_brings(path: Path, value: object, command: str) -> None:
     assert PLATFORM.remedy(path, value, INBOX) == (command,)
+
+
+def test_a_storm_ends_with_a_reset_and_the_settings_come_back() -> None:
+    push = "rocetune --limit gpu01 apply"
+    lines = PLATFORM.remedy((IF, "storm"), "reset", FACTS, PLAN)
+    assert [line.partition("  #")[0] for line in lines] == [
+        "ip link set ens11np0 down",
+        "mlxfwreset -d 0000:1a:00.0 -y reset",
+        "ip link set ens11np0 up",
+        push,
+    ]
+    inbox = PLATFORM.remedy((IF, "storm"), "reset", INBOX, PLAN)
+    assert inbox[1].startswith("devlink dev reload pci/0000:1a:00.0 action fw_activate")
+    assert PLATFORM.remedy((IF, "storm"), "isolate", FACTS, PLAN) == ()  # the switch's part
+    for address in (None, "0000:1a:00.0; reboot"):
+        ports = {name: replace(port, pci=address) for name, port in FACTS.ports.items()}
+        assert PLATFORM.remedy((IF, "storm"), "reset", replace(FACTS, ports=ports), PLAN) == ()
+
+
+@pytest.mark.parametrize("facts", [FACTS, INBOX])
+@pytest.mark.parametrize("leaf_name", ["scheduling", "bandwidth_percent"])
+def test_what_only_a_push_can_write_names_its_server(facts: Facts, leaf_name: str) -> None:
+    push = ("rocetune --limit gpu01 apply",)
+    assert PLATFORM.remedy((IF, "priorities", 3, leaf_name), 50, facts, PLAN) == push
+    assert PLATFORM.remedy(("", "persistence"), "installed", facts, PLAN) == push
+
+
+def test_the_boot_units_are_a_setting_of_the_server() -> None:
+    assert PLATFORM.origin(("port", IF, "persist"), PLAN) == ("", "persistence")
 
 
 def test_nothing_is_invented() -> None:
