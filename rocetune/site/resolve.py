@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -14,9 +14,10 @@ from rocetune.model.profile import Profile
 from rocetune.site.cabling import Cabling, End
 from rocetune.site.errors import Problems, suggest
 from rocetune.site.inventory import Inventory, Resolved
+from rocetune.site.port_names import PORT_NAMES, impossible
 from rocetune.site.ports import PortSpec, port_specs
 from rocetune.site.ranges import RangeError, Template
-from rocetune.site.sources import Map, find
+from rocetune.site.sources import Map, Place, find
 
 _FACTS = ("asic", "model", "hwsku", "os_version", "buffer_model")
 _STRENGTH: Mapping[Manage, int] = {"none": 0, "observe": 1, "full": 2}
@@ -153,7 +154,12 @@ def build(
         name: Network(name, None if entry.profile == "none" else profiles.get(entry.profile))
         for name, entry in settings.networks.items()
     }
-    return Fabric(found, {name: resolver.ports(device) for name, device in found.items()}, networks), matchers.used
+    ports = {name: resolver.ports(device) for name, device in found.items()}
+    planned = {name for name, network in networks.items() if network.profile is not None}
+    for name, device in found.items():
+        if device.platform in PORT_NAMES and device.kind == "switch":
+            resolver.check_names(device, (port for port in ports[name] if port.network in planned))
+    return Fabric(found, ports, networks), matchers.used
 
 
 class _Resolver:
@@ -176,6 +182,28 @@ class _Resolver:
         ends = self.cabling.ends.get(device.name, {})
         listed = list(specs) + [name for name in ends if name not in specs]
         return tuple(self._port(device, name, specs.get(name), ends.get(name)) for name in listed)
+
+    def check_names(self, device: Device, ports: Iterable[Port]) -> None:
+        """Complain about planned ports that the device's platform cannot have, once per place."""
+        for port in ports:
+            remedy = impossible(device.platform, port.name) if port.manage != "none" else None
+            if remedy is None:
+                continue
+            spec = (self.specs.get(device.name) or {}).get(port.name)
+            end = self.cabling.ends.get(device.name, {}).get(port.name)
+            place = self._port_place(device, spec, end)
+            if ("name", place) not in self._told:
+                self._told.add(("name", place))
+                text = f"{device.name}:{port.name} is no port of platform {device.platform}"
+                self.problems.error(place, text, remedy)
+
+    def _port_place(self, device: Device, spec: PortSpec | None, end: End | None) -> Place | None:
+        """Where a port was written: under ports, else in its link, else its device."""
+        shared = self.inventory.shared[device.name]
+        if spec is not None and isinstance(shared.ports_raw, Map):
+            pattern = next((key for key, entry in shared.typed["ports"].items() if entry is spec.entry), None)
+            return find(shared.ports_raw, (pattern,), key=True)
+        return end.cable.place if end is not None else self.inventory.places.get(device.name)
 
     def _port(self, device: Device, name: str, spec: PortSpec | None, end: End | None) -> Port:
         entry = spec.entry if spec is not None else None

@@ -160,3 +160,29 @@ def test_what_a_link_may_say(load: Load) -> None:
 )  # fmt: skip
 def test_reach(medium: str | None, speed: int | None, metres: float | None) -> None:
     assert reach_m(medium, speed) == metres
+
+
+@pytest.mark.parametrize(
+    ("platform", "ports", "names", "wrong"),
+    [
+        ("sonic", '"Ethernet[1-4]/1"', "Ethernet{h+r*2}/1", True),
+        ("sonic", '"Ethernet[0-24:8]"', "Ethernet{((h-1)*2+r)*8}", False),
+        ("arista_eos", '"swp[1-4]"', "swp{h+r*2}", True),
+        ("arista_eos", '"Ethernet[1-4]/1"', "Ethernet{h+r*2}/1", False),
+        ("arista_eos", '"Et[1-4]/1/1"', "Et{h+r*2}/1/1", False),
+    ],
+)
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_name_that_the_platform_cannot_have(
+    errors: Errors, platform: str, ports: str, names: str, wrong: bool, declared: bool
+) -> None:
+    data = f"{{ports: {{{ports}: {{}}, oob0: {{manage: none}}}}}}" if declared else "{}"
+    found = errors(
+        {
+            "inventory/hosts.yaml": f'leaf1:\n  platform: {platform}\n  data: {data}\n"gpu[01-02]": {{groups: [gpu]}}\n',
+            "inventory/links.yaml": f'- {{a: "leaf1:{names}", b: "gpu{{h:02}}:rail{{r}}", for: {{h: 1-2, r: 0-1}}}}\n',
+        }
+    )
+    places = ["inventory/hosts.yaml:3:18" if declared else "inventory/links.yaml:1:3"] if wrong else []
+    assert [error.place for error in found] == places, found
+    assert all(f"is no port of platform {platform}" in error.text and error.remedy for error in found)
