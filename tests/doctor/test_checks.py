@@ -252,6 +252,19 @@ class TestOtherEvidence:
         assert sonic.finding("STM-007").port == "Ethernet0"
 
 
+def test_a_chip_that_was_not_read_leaves_the_needed_headroom_unknown() -> None:
+    blind = rack().planned("leaf2", "Ethernet0", ("priorities", 3, "headroom_bytes"), None)
+    assert blind.judge("BUF-001").findings == ()  # the platform sizes it by itself
+    plan = blind.plan["leaf2"]
+    blind.plan["leaf2"] = replace(plan, device=replace(plan.device, declared={"asic": "Tomahawk 3"}))
+    finding = blind.finding("BUF-001")
+    assert (finding.verdict, finding.port, blind.judge().verdict) == ("unknown", "Ethernet0", "unknown")
+    assert "Tomahawk 3" in finding.reason
+    state = blind.states["leaf2"]
+    blind.states["leaf2"] = replace(state, facts=replace(state.facts, asic="Tomahawk 3"))
+    assert blind.judge("BUF-001").findings == ()
+
+
 class TestLossCounters:
     """No loss is what every counter of loss says; one that is silent is no witness."""
 

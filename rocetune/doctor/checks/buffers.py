@@ -22,10 +22,17 @@ def enough(case: Case) -> Iterator[Result]:
     """Headroom of a priority that pauses is at least what was computed for this link."""
     for place in case.places("switch"):
         for entry in place.paused():
-            if entry.headroom_bytes is None or place.pfc_seen(entry.priority) is False:
+            if place.pfc_seen(entry.priority) is False:
                 continue  # without PFC no headroom is used; PFC-002 speaks
             path = ("priorities", entry.priority, "headroom_bytes")
             value = place.value(path)
+            if entry.headroom_bytes is None:
+                chip = place.plan.device.declared.get("asic")
+                if chip and place.state.facts.asic is None:
+                    reason = f"the device does not show its chip ({chip} by the inventory): what it needs is not known"
+                    words = {"expected": "the headroom of this link", "observed": show(value, path)}
+                    yield at(place, None, path, priority=entry.priority, reason=reason, **words)
+                continue
             yield at(
                 place,
                 None if value is None else value >= entry.headroom_bytes,
