@@ -4,7 +4,8 @@ PYTHON ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11 py
 	$(name) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && command -v $(name))))
 VENV ?= .venv
 BIN := $(VENV)/bin
-WORKERS ?= auto
+# Twice the cores: tests wait for timers as much as they compute.
+WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 2 )))
 ROCETUNE := $(BIN)/rocetune
 
 .PHONY: demo test bench lint clean

@@ -80,9 +80,7 @@ def problem_json(item: PlanProblem) -> Json:
 
 def merged(items: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     """Sentences with all the places that they are true of, in order of appearance."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, dict[str, None]] = {}
     for text, where in items:
-        places = found.setdefault(text, [])
-        if where not in places:
-            places.append(where)
-    return found
+        found.setdefault(text, {})[where] = None
+    return {text: list(places) for text, places in found.items()}

@@ -63,8 +63,8 @@ def examine(site: Rack) -> DoctorReport:
     return doctor(site.ws, interval_s=1.2)
 
 
-def type_in(site: Rack, finding: Finding) -> None:
-    """Type a finding's fix as a person would; a line "on DEVICE:" changes the device."""
+def type_in(site: Rack, finding: Finding, only: str | None = None) -> None:
+    """Type a finding's fix as a person would; a line "on DEVICE:" changes the device. ``only`` on this one."""
     by_device: dict[str, list[str]] = {}
     device = finding.device
     for line in finding.fix:
@@ -73,6 +73,8 @@ def type_in(site: Rack, finding: Finding) -> None:
         else:
             by_device.setdefault(device, []).append(line)
     for name, lines in by_device.items():
+        if only not in (None, name):
+            continue
         emulator = site.lab.emulator(name)
         if emulator.transport == "eapi":
             emulator.run_cmds(["enable", *(line.strip() for line in lines)], "text")
@@ -123,7 +125,7 @@ def test_a_storm_is_traced_to_its_nic_and_the_fix_frees_the_switch(
         root = next(item for item in report.findings if item.id == "STM-010")
         assert (root.device, root.port, root.verdict) == ("gpu01", rail, "fail")
         assert root.folded > 0
-        type_in(site, root)
+        type_in(site, root, leaf)  # isolates; the reset of the NIC that follows is not emulated
         after = examine(site)
         assert not [item for item in after.findings if item.device == leaf and item.id.startswith(("STM", "CTR"))]
     finally:
