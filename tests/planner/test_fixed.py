@@ -1,6 +1,5 @@
 """Numbers that a profile fixes: what cannot be is an error, what is a risk needs a reason, each with its place."""
 
-
 from __future__ import annotations
 
 from typing import Any
