@@ -22,7 +22,7 @@ demo: $(VENV)/.stamp-lab
 	@sh scripts/demo.sh $(abspath $(ROCETUNE))
 
 test: $(VENV)/.stamp-dev
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 bench: $(VENV)/.stamp-dev
 	$(BIN)/python tests/benchmarks/run.py
