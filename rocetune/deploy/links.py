@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import select
+import socket
 import ssl
 import time
 from collections.abc import Iterator
@@ -60,6 +61,9 @@ class NetmikoShell:
         self._connection = connection
         transport = connection.remote_conn_pre.get_transport()
         transport.set_keepalive(15)
+        if isinstance(transport.sock, socket.socket):  # behind a jump host it is a channel
+            # An exec is several small packets: Nagle's wait for the peer's delayed ACK costs 40 ms each time.
+            transport.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def run(self, command: str, stdin: bytes | None = None, timeout_s: float = 60.0) -> ShellReply:
         """One command. Raises LinkLost when the connection ends first, DeviceError on time-out."""
