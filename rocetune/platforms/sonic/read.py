@@ -43,9 +43,20 @@ class _Reading:
     flags: dict[str, str] = field(default_factory=dict)  # "wred_green_enable.PORT.PRIORITY" -> on | off
     evidence: dict[Path, Evidence] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    indexes: dict[str, dict[tuple[str, int], tuple[str, Fields]]] = field(default_factory=dict)  # of table keys
 
     def table(self, name: str) -> dict[str, Fields]:
         return self.database.get(name, {})
+
+    def entry(self, name: str, port: str, index: int) -> tuple[str, Fields]:
+        """The key and fields that hold an index; a single key wins over a range that also claims it."""
+        if name not in self.indexes:
+            found: dict[tuple[str, int], tuple[str, Fields]] = {}
+            for owner, number, key, fields in expanded(self.table(name)):
+                if (owner, number) not in found or "-" not in key.rpartition("|")[2]:
+                    found[owner, number] = (key, fields)
+            self.indexes[name] = found
+        return self.indexes[name].get((port, index), ("", {}))
 
     def note(self, path: Path, entry: str, fields: Mapping[str, str], command: str = facts_of.CONFIG) -> None:
         """The CONFIG_DB entry as the line a verdict stands on."""
@@ -156,20 +167,8 @@ def _mapped(table: Mapping[str, Fields], name: str | None, index: int) -> int | 
     return _int(table.get(name or "", {}).get(str(index)))
 
 
-def _entry(table: Mapping[str, Fields], port: str, index: int) -> tuple[str, Fields]:
-    """The key and fields that hold an index; a single key wins over a range that also claims it."""
-    found = [
-        (key, fields) for owner, number, key, fields in expanded(_of(table, port)) if (owner, number) == (port, index)
-    ]
-    return min(found, key=lambda item: "-" in item[0].rpartition("|")[2], default=("", {}))
-
-
-def _of(table: Mapping[str, Fields], port: str) -> dict[str, Fields]:
-    return {key: fields for key, fields in table.items() if key.startswith(f"{port}|")}
-
-
 def _scheduler(port: str, queue: int, at: Path, reading: _Reading) -> tuple[str | None, int | None]:
-    _, fields = _entry(reading.table("QUEUE"), port, queue)
+    _, fields = reading.entry("QUEUE", port, queue)
     scheduler = reading.table("SCHEDULER").get(fields.get("scheduler", ""), {})
     for leaf in ("scheduling", "bandwidth_percent"):
         reading.note((*at, leaf), f"QUEUE|{port}|{queue} -> {fields.get('scheduler', 'no scheduler')}", scheduler)
@@ -186,7 +185,7 @@ def _scheduler(port: str, queue: int, at: Path, reading: _Reading) -> tuple[str 
 
 
 def _ecn(port: str, queue: int, at: Path, reading: _Reading) -> dict[str, Any]:
-    _, fields = _entry(reading.table("QUEUE"), port, queue)
+    _, fields = reading.entry("QUEUE", port, queue)
     name = fields.get("wred_profile", "")
     wred = reading.table("WRED_PROFILE").get(name, {})
     text = f"QUEUE|{port}|{queue} -> WRED_PROFILE|{name}" if name else f"QUEUE|{port}|{queue}: wred_profile"
@@ -212,7 +211,7 @@ def _ecn(port: str, queue: int, at: Path, reading: _Reading) -> dict[str, Any]:
 
 
 def _headroom(port: str, group: int, at: Path, pfc: bool, reading: _Reading, facts: Facts) -> dict[str, Any]:
-    key, fields = _entry(reading.table("BUFFER_PG"), port, group)
+    key, fields = reading.entry("BUFFER_PG", port, group)
     name = fields.get("profile", "")
     profiles = reading.table("BUFFER_PROFILE")
     reading.note(
