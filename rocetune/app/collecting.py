@@ -131,8 +131,8 @@ def gather(
     def first(member: Member) -> Transcript:
         facts = _known(member)
         wanted = (*member.platform.commands("config", facts), *member.platform.commands("state", facts))
-        commands = tuple(dict.fromkeys((*member.platform.commands("facts", None), *wanted)))
-        return clean(fleet.session(member.name).collect(commands))
+        answers = fleet.session(member.name).collect(tuple(dict.fromkeys(wanted)))
+        return clean({**member.greeting, **answers})  # what it is was asked when the link was opened
 
     def second(member: Member) -> Transcript:
         commands = member.platform.commands("counters", _known(member))
