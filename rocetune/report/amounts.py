@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from rocetune.model.change import Change, Key
 from rocetune.model.plan import DevicePlan, PortPlan
 from rocetune.model.qos import leaf
-from rocetune.model.units import bytes_to_us, show_bytes, show_speed
+from rocetune.model.units import bytes_to_us, show_bytes
 
 _NUMBER = re.compile(r"(?<![\w.])[0-9]+(?:\.[0-9]+)?(?![\w.])")
 _SCALES = (1, 1000, 1024)  # a native number times this is bytes
@@ -139,11 +139,6 @@ def _quantity(last: str, key: Key) -> str:
     spaced = (part.lower() if part.isupper() else part for part in ends)
     words = " ".join(spaced).replace("_", " ").replace("-", " ").split()
     return " ".join(_ACRONYMS.get(word, word) for word in dict.fromkeys(words))
-
-
-def speed_words(speed_mbps: int | None) -> str:
-    """``400G``, or "" where the speed is not known."""
-    return show_speed(speed_mbps) if speed_mbps else ""
 
 
 def _class_name(path: tuple[str | int, ...], port: PortPlan | None) -> str:
