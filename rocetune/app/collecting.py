@@ -135,6 +135,7 @@ def gather(
         return clean({**member.greeting, **answers})  # what it is was asked when the link was opened
 
     def second(member: Member) -> Transcript:
+        fleet.cancel.wait(_left(passes[member.name], interval_s))
         commands = member.platform.commands("counters", _known(member))
         return clean(fleet.session(member.name).collect(commands))
 
@@ -143,7 +144,8 @@ def gather(
     answers = fleet.each(asked, first, _progress(report, "collect", len(asked)))
     failed |= {name: str(answer.error) for name, answer in answers.items() if answer.error is not None}
     passes |= {name: answer.value for name, answer in answers.items() if answer.value is not None}
-    _wait(fleet, passes, interval_s, report)
+    if passes and (left := max(_left(transcript, interval_s) for transcript in passes.values())) > 0:
+        report(Progress("wait", f"second counter samples within {left:.1f} s"))
     again = fleet.each(passes, second, _progress(report, "sample", len(passes)))
     devices = {
         name: Record(fleet.members[name].platform.name, passes[name], _value(again.get(name)))
@@ -153,13 +155,10 @@ def gather(
     return Bundle(started, devices, failed)
 
 
-def _wait(fleet: Fleet, passes: Mapping[str, Transcript], interval_s: float, report: Report) -> None:
-    """Until ``interval_s`` has passed since the newest first sample."""
-    newest = max((reply.at for transcript in passes.values() for reply in transcript.values()), default=0.0)
-    left = min(interval_s, newest + interval_s - time.time())
-    if left > 0 and passes:
-        report(Progress("wait", f"second counter sample in {left:.1f} s"))
-        fleet.cancel.wait(left)
+def _left(first: Transcript, interval_s: float) -> float:
+    """Seconds until ``interval_s`` have passed since a first sample; each device waits for its own."""
+    newest = max((reply.at for reply in first.values()), default=0.0)
+    return max(0.0, min(interval_s, newest + interval_s - time.time()))
 
 
 def _known(member: Member) -> Facts:

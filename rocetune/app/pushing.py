@@ -20,6 +20,7 @@ from rocetune.deploy.push import Push, counted, title
 from rocetune.deploy.restore import restoring
 from rocetune.deploy.runner import brake
 from rocetune.deploy.transaction import Judge, Work
+from rocetune.doctor.correlation import flatten
 from rocetune.doctor.engine import worse
 from rocetune.model.change import Change, Impact
 from rocetune.model.finding import Finding
@@ -59,10 +60,16 @@ class PhaseJudge:
         before = self._states.get(name)
         after = platform.read(name, transcript, item.facts)
         found = judge_one(item, before, after, token.phase)
-        base = judge_one(item, None, before, token.phase) if before is not None else None
         self._states[name] = after
-        new = worse(base, found) if base is not None else found.findings
-        return [finding for finding in new if finding.verdict == "fail" and finding.severity in ("critical", "error")]
+        if before is None:
+            return [finding for finding in found.findings if _stops(finding)]
+        if not any(map(_stops, flatten(found.findings))):
+            return ()
+        return [finding for finding in worse(judge_one(item, None, before, token.phase), found) if _stops(finding)]
+
+
+def _stops(finding: Finding) -> bool:
+    return finding.verdict == "fail" and finding.severity in ("critical", "error")
 
 
 def push(

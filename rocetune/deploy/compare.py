@@ -34,10 +34,10 @@ class Scope:
 
 
 @lru_cache(maxsize=4096)
-def _element(pattern: str) -> re.Pattern[str]:
-    """One pattern element; ``{port}`` may stand alone or inside, as in ``{port}|*``."""
+def _element(pattern: str) -> re.Pattern[str] | str:
+    """One pattern element, itself without a wildcard; ``{port}`` may stand alone or inside, as in ``{port}|*``."""
     if "{port}" not in pattern:
-        return re.compile(fnmatch.translate(pattern))
+        return re.compile(fnmatch.translate(pattern)) if set(pattern) & set("*?[") else pattern
     before, after = pattern.split("{port}", 1)
     return re.compile(
         fnmatch.translate(before).removesuffix(r"\Z").removesuffix(r"\z") + "(?P<port>.+?)" + fnmatch.translate(after)
@@ -58,13 +58,14 @@ class Ownership:
                 return rule
         return None
 
-    def _matches(self, elements: tuple[re.Pattern[str], ...], key: Key) -> bool:
+    def _matches(self, elements: tuple[re.Pattern[str] | str, ...], key: Key) -> bool:
         for element, part in zip(elements, key, strict=False):
+            if isinstance(element, str):
+                if element != part:
+                    return False
+                continue
             match = element.fullmatch(part)
-            if match is None:
-                return False
-            port = match.groupdict().get("port")
-            if port is not None and port not in self._managed:
+            if match is None or ("port" in element.groupindex and match["port"] not in self._managed):
                 return False
         return True
 

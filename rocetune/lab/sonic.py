@@ -138,15 +138,19 @@ class SonicEmulator(Emulator):
     def _peer(self, port: str) -> tuple[str, str] | None:
         return self.device.neighborhood.peer(self.device.name, port)
 
-    def _received(self, port: str, priority: int) -> int:
-        """PFC frames from the neighbour: what it counts as sent, and a storm since it began."""
+    def _received(self, port: str) -> tuple[int, ...]:
+        """PFC frames from the neighbour per priority: what it counts as sent, and a storm since it began."""
         end = self._peer(port)
         other = self.device.neighborhood.emulator(end[0]) if end else None
         if end is None or other is None:
-            return 0
-        frames = int(other.counters(end[1]).get(f"pfc_tx.{priority}", 0))
-        since = self.state.seen.get(f"{port}:{priority}")
-        return max(frames, int((self.device.now() - since[0]) * STORM_FRAMES_PER_S)) if since else frames
+            return (0,) * 8
+        sent = other.counters(end[1])
+        frames = [int(sent.get(f"pfc_tx.{priority}", 0)) for priority in range(8)]
+        for priority in range(8):
+            if since := self.state.seen.get(f"{port}:{priority}"):
+                stormed = int((self.device.now() - since[0]) * STORM_FRAMES_PER_S)
+                frames[priority] = max(frames[priority], stormed)
+        return tuple(frames)
 
     def _watch(self, now: float) -> bool:
         """Remember storms; a watched queue is declared stormed after its detection time."""

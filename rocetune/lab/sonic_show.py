@@ -20,7 +20,7 @@ class View:
     state: SwitchState
     now: float
     peer: Callable[[str], tuple[str, str] | None]
-    received: Callable[[str, int], int]  # PFC frames a port got on a priority
+    received: Callable[[str], tuple[int, ...]]  # PFC frames a port got, per priority
 
     @property
     def ports(self) -> list[str]:
@@ -112,7 +112,7 @@ def lldp(view: View) -> str:
 def pfc_counters(view: View) -> str:
     """``show pfc counters``: received first, then sent."""
     names = [f"PFC{n}" for n in range(8)]
-    got = [[port, *(f"{view.received(port, n):,}" for n in range(8))] for port in view.ports]
+    got = [[port, *(f"{frames:,}" for frames in view.received(port))] for port in view.ports]
     sent = [[port, *("0" for _ in range(8))] for port in view.ports]
     return table(["Port Rx", *names], got) + "\n" + table(["Port Tx", *names], sent)
 

@@ -229,22 +229,24 @@ class _Bindings:
 
 def _merged(found: Sequence[Row]) -> tuple[Row, ...]:
     """Rows that say the same of other ports, or of other priorities without a class, as one."""
-    by_ports: dict[object, Row] = {}
+    by_ports: dict[object, list[Row]] = {}
     for row in found:
         same = (row.phase, row.op, row.class_name, row.quantity, row.value, row.touches, bool(row.ports))
-        other = by_ports.get(same)
-        if other is None:
-            by_ports[same] = row
-        else:
-            ports = tuple(sorted({*other.ports, *row.ports}, key=natural))
-            by_ports[same] = replace(other, ports=ports, impact=max(other.impact, row.impact))
+        by_ports.setdefault(same, []).append(row)
     by_class: dict[object, list[Row]] = {}
-    for row in by_ports.values():
+    for row in map(_of_ports, by_ports.values()):
         bare = "" if _PRIORITY.match(row.class_name) else row.class_name
         alike = (row.phase, row.op, bare, row.quantity, row.value, row.impact, row.ports, row.touches)
         by_class.setdefault(alike, []).append(row)
     merged = [_of_priorities(alike) for alike in by_class.values()]
     return tuple(sorted(merged, key=lambda row: row.phase))
+
+
+def _of_ports(same: Sequence[Row]) -> Row:
+    if len(same) == 1:
+        return same[0]
+    ports = tuple(sorted({port for row in same for port in row.ports}, key=natural))
+    return replace(same[0], ports=ports, impact=max(row.impact for row in same))
 
 
 def _of_priorities(same: Sequence[Row]) -> Row:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 _DIGITS = re.compile(r"[0-9]+")
 
 
+@lru_cache(maxsize=65_536)
 def natural(name: str) -> tuple[tuple[int, int, str], ...]:
     """Sort key in which ``leaf2`` comes before ``leaf10``."""
     parts = (part for part in re.split(r"([0-9]+)", name) if part)

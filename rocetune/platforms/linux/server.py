@@ -74,8 +74,9 @@ def _persistence(units: str, lines: list[str], ports: Mapping[str, PortQos], fac
         return "stale", str(error)
     from rocetune.platforms.linux.observed import settings_of
 
+    observed = {name: settings_of(qos) for name, qos in ports.items()}
     for key, value in stored.items():
-        now = settings_of(ports[key[1]]).get(key[2:]) if key[0] == "port" and key[1] in ports else value
+        now = observed[key[1]].get(key[2:]) if key[0] == "port" and key[1] in observed else value
         if now is not None and now != value:
             return "stale", f"{'.'.join(key)}={value} would come back at boot; now it is {now}"
     return "installed", f"boot units: installed, {len(stored)} settings"
