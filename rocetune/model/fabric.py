@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from rocetune.model.profile import Profile
 
@@ -56,10 +56,33 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """One plane of a site. ``profile`` None: ports of it are known and left untouched."""
+    """One plane of a site. ``profile`` None: ports of it are known and left untouched.
+
+    ``rtt_us`` is a measured round trip without load, ``flows`` the senders that meet on one port; None: not stated.
+    """
 
     name: str
     profile: Profile | None
+    rtt_us: float | None = None
+    flows: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTable:
+    """A headroom table of the site, as text, for these models."""
+
+    file: str
+    text: str
+    models: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """What a site knows better than the shipped tables. ``asics`` holds rows in the shape of the ASIC table."""
+
+    quanta_800g: int = 1810
+    asics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    tables: tuple[OwnTable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +92,7 @@ class Fabric:
     devices: Mapping[str, Device]
     ports: Mapping[str, tuple[Port, ...]]  # by device name, in the inventory's order
     networks: Mapping[str, Network]
+    tuning: Tuning = Tuning()
 
     def port(self, device: str, name: str) -> Port | None:
         """One port by its names, or None."""

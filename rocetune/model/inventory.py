@@ -29,7 +29,8 @@ from rocetune.model.names import (
     Word,
     hostname,
 )
-from rocetune.model.profile import Medium, Metres, Model, Several, Speed
+from rocetune.model.profile import Medium, Metres, Model, Several, Speed, Us
+from rocetune.model.tuning import TuningSettings
 
 Manage = Literal["full", "observe", "none"]
 ETHERNET_MBPS = (
@@ -235,6 +236,18 @@ class NetworkEntry(Model):
 
     profile: ProfileName
     ports: PortMatch | None = None
+    rtt: Us | None = Field(
+        default=None, description="measured round trip between two servers at an idle time, in place of the assumed one"
+    )
+    flows: Annotated[int, Field(ge=1, le=100_000)] | None = Field(
+        default=None, description="senders that meet on one port; default: the other servers of the fullest leaf"
+    )
+
+    @model_validator(mode="after")
+    def _sense(self) -> Self:
+        if self.rtt is not None and not 0.1 <= self.rtt <= 100_000:
+            raise invalid(f"rtt {self.rtt:g}us is outside 0.1us to 100ms", "a data centre has some microseconds", "rtt")
+        return self
 
 
 class InventoryEntry(Model):
@@ -261,3 +274,4 @@ class SiteSettings(Model):
     networks: dict[NetworkName, NetworkEntry] = Field(default_factory=dict)
     inventory: InventoryEntry = InventoryEntry()
     limits: Limits = Limits()
+    tuning: TuningSettings = TuningSettings()

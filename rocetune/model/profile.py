@@ -77,6 +77,11 @@ Ms = Annotated[
     BeforeValidator(_quantity(units.parse_ms)),
     _unit("string", _NUMBER + "(us|ms|s|m)$", "time with its unit: 200ms, 0.2s"),
 ]
+Us = Annotated[
+    float,
+    BeforeValidator(_quantity(units.parse_us)),
+    _unit("string", _NUMBER + "(us|ms|s|m)$", "time with its unit: 8us, 0.01ms"),
+]
 Percent = Annotated[
     float, BeforeValidator(_quantity(units.parse_percent)), _unit("string", _NUMBER + "%$", "share with its sign: 50%")
 ]

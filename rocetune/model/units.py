@@ -100,6 +100,11 @@ def parse_ms(value: str) -> float:
     return _TIME.parse(value)
 
 
+def parse_us(value: str) -> float:
+    """Microseconds from ``8us`` or ``0.008ms``."""
+    return _TIME.parse(value) * 1000
+
+
 def parse_speed(value: str) -> int:
     """Mbit/s from ``400G``, ``1.6T`` or ``25Gbps``."""
     return round(_SPEED.parse(value))

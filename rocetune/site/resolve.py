@@ -151,7 +151,7 @@ def build(
     matchers = _Networks(settings, settings_sound)
     resolver = _Resolver(found, specs, inventory, cabling, matchers, problems)
     networks = {
-        name: Network(name, None if entry.profile == "none" else profiles.get(entry.profile))
+        name: Network(name, None if entry.profile == "none" else profiles.get(entry.profile), entry.rtt, entry.flows)
         for name, entry in settings.networks.items()
     }
     ports = {name: resolver.ports(device) for name, device in found.items()}

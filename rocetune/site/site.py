@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from rocetune.site.matching import check_matchers
 from rocetune.site.profiles import Shelf
 from rocetune.site.resolve import build, devices, specs_by_device
 from rocetune.site.sources import Map, Place, Position, Sources, find
+from rocetune.site.tuning import read_tuning
 from rocetune.site.validate import validate
 
 SETTINGS_FILE = "rocetune.yaml"
@@ -102,6 +103,7 @@ def load_site(root: Path, inventory: Path | None = None) -> Site:
     cabling = Cabling(specs, problems, complete=complete)
     if yaml.exists(folder / "links.yaml", problems):
         cabling.read(folder / "links.yaml")
+    tuning = read_tuning(root, settings.tuning, settings_tree, problems)
     fabric, used = build(found, specs, hosts, cabling, settings, profiles, problems, settings_sound=settings_sound)
     if not problems.errors:
         check_matchers(fabric, settings, settings_tree, used, problems)
@@ -109,7 +111,7 @@ def load_site(root: Path, inventory: Path | None = None) -> Site:
     problems.check()
     return Site(
         root=root,
-        fabric=fabric,
+        fabric=replace(fabric, tuning=tuning),
         profiles=profiles,
         inventory=hosts.hosts,
         settings=settings,
