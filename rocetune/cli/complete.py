@@ -47,7 +47,21 @@ def _platforms(_: Settings, __: click.Context) -> Iterable[str]:
     return platforms.names()
 
 
+def _asics(_: Settings, __: click.Context) -> Iterable[str]:
+    from rocetune.tuning.asics import table
+
+    return [asic.key for asic in table()]
+
+
+def _models(_: Settings, __: click.Context) -> Iterable[str]:
+    from rocetune.tuning.asics import table
+
+    return [model.split()[-1] for asic in table() for model in asic.models]
+
+
 runs = _names(_runs)
 lab_devices = _names(_lab_devices)
 faults = _names(_faults)
 platforms = _names(_platforms)
+asics = _names(_asics)
+models = _names(_models)

@@ -1,0 +1,74 @@
+"""``rocetune headroom``: what one lossless priority of a port needs above XOFF, and why."""
+
+from __future__ import annotations
+
+import click
+
+from rocetune.cli import complete, quantity
+from rocetune.cli.options import settings, shared
+
+
+@click.command(
+    help="PFC headroom of a port with its arithmetic; with --ports, whether a whole switch of them fits.",
+    epilog="Example: rocetune headroom --speed 400G --length 30m --asic tomahawk3 --ports 32 --lossless 2",
+)
+@click.option("--speed", type=quantity.SPEED, metavar="SPEED", required=True, help="Port speed, as in 400G.")
+@click.option("--length", type=quantity.LENGTH, metavar="LENGTH", required=True, help="Cable length: 0.5m, 30m, 2km.")
+@click.option("--asic", metavar="NAME", shell_complete=complete.asics, help="Chip or switch model in any spelling.")
+@click.option("--model", metavar="MODEL", shell_complete=complete.models, help="Switch model or SONiC hardware SKU.")
+@click.option("--mtu", type=quantity.MTU, metavar="BYTES", default=9216, help="Largest frame of the port (9216).")
+@click.option(
+    "--rdma-mtu",
+    "--priority-mtu",
+    type=quantity.RDMA_MTU,
+    metavar="BYTES",
+    default=4096,
+    help="RDMA MTU of the lossless priority (4096); another number is its whole frame.",
+)
+@click.option("--quanta-800g", type=click.Choice(["1810", "905"]), default="1810", help="Peer's reaction at 800G.")
+@click.option("--ports", type=quantity.PORTS, metavar="N", help="Ports like this one on the switch: need and fit.")
+@click.option("--lossless", type=quantity.PRIORITIES, metavar="N", help="Lossless priorities per port, with --ports.")
+@click.option("--alpha", type=quantity.ALPHA, metavar="A", default=1.0, help="Dynamic threshold factor, with --ports.")
+@shared
+def command(
+    speed: int,
+    length: float,
+    asic: str | None,
+    model: str | None,
+    mtu: int,
+    rdma_mtu: int,
+    quanta_800g: str,
+    ports: int | None,
+    lossless: int | None,
+    alpha: float,
+) -> None:
+    """Print the answer; exit 2 when it does not fit."""
+    from rocetune.app.calculating import HeadroomAsk, calculate_headroom, chip_named
+    from rocetune.report.calculators import headroom_json, headroom_markdown, headroom_text
+
+    shared_options = settings()
+    form = shared_options.written("text", "json", "markdown")
+    if lossless is not None and ports is None:
+        raise click.UsageError("--lossless needs --ports: together they are what the switch must hold.")
+    answer = calculate_headroom(
+        HeadroomAsk(
+            speed_mbps=speed,
+            cable_m=length,
+            chip=chip_named(asic, model),
+            mtu_bytes=mtu,
+            rdma_mtu=rdma_mtu,
+            at_800g=int(quanta_800g),
+            ports=ports,
+            lossless=lossless,
+            alpha=alpha,
+        )
+    )
+    if form == "json":
+        click.echo(headroom_json(answer))
+    elif form == "markdown":
+        click.echo(headroom_markdown(answer), nl=False)
+    else:
+        click.echo(headroom_text(answer, shared_options.paint()))
+        shared_options.next(answer.next)
+    if any(not problem.warning for problem in answer.problems):
+        raise click.exceptions.Exit(2)

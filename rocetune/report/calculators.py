@@ -1,0 +1,226 @@
+"""What the headroom calculator found, as text, markdown and JSON. The formats are documented in docs/calculators.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rocetune.model.plan import Assumption, PlanProblem, Why
+from rocetune.model.units import bytes_to_us, show_bytes, show_speed
+from rocetune.report import encode
+from rocetune.report.answers import HeadroomAnswer, Port, Room, Term
+from rocetune.report.plan import problems_text
+from rocetune.report.table import PLAIN, Paint, markdown_table, table, to_json
+
+_HEAD = ("term", "formula", "bytes")
+
+
+def headroom_text(answer: HeadroomAnswer, paint: Paint = PLAIN) -> str:
+    """The breakdown as an engineer writes it, the result, what it rests on."""
+    port, result = answer.port, answer.result
+    size = sized(result.headroom_bytes, port.speed_mbps)
+    blocks = [f"{paint('bold', 'PFC headroom')}  {port_words(port)}", _breakdown(answer, size, paint)]
+    blocks.append("\n".join(_basis(answer)))
+    if answer.room is not None:
+        blocks.append("\n".join(_room_lines(answer.room, result.headroom_bytes, port.speed_mbps, paint)))
+    blocks += tail_blocks(answer.assumptions, answer.problems, paint)
+    return "\n\n".join(blocks)
+
+
+def headroom_markdown(answer: HeadroomAnswer) -> str:
+    """The same for a review."""
+    port, result = answer.port, answer.result
+    size = sized(result.headroom_bytes, port.speed_mbps)
+    blocks = [f"### PFC headroom: {port_words(port)}"]
+    rows = [*_rows(answer.terms), ["**headroom**", size, f"**{result.headroom_bytes:,}**"]]
+    blocks.append(markdown_table(rows, _HEAD))
+    if not answer.terms:
+        blocks.append("\n".join(f"- {step}" for step in result.why.steps))
+    blocks.append("\n".join(f"- {line.strip()}" for line in _basis(answer)))
+    if answer.room is not None:
+        lines = _room_lines(answer.room, result.headroom_bytes, port.speed_mbps, PLAIN)
+        blocks.append("\n".join(f"- {line.strip()}" for line in lines))
+    return "\n\n".join([*blocks, *tail_markdown(answer.assumptions, answer.problems)]) + "\n"
+
+
+def headroom_document(answer: HeadroomAnswer) -> encode.Json:
+    """``rocetune.headroom/1``: the answer at top level under the plan's names, the breakdown beside it."""
+    port, result, room = answer.port, answer.result, answer.room
+    return {
+        "format": "rocetune.headroom/1",
+        "headroom_bytes": result.headroom_bytes,
+        "headroom_us": us(result.headroom_bytes, port.speed_mbps),
+        **room_json(room),
+        "physical_bytes": result.physical_bytes,
+        "method": result.method,
+        "confidence": answer.confidence,
+        "source": result.why.source,
+        **port_json(port),
+        "breakdown": terms_json(answer.terms),
+        "floor": terms_json(answer.floor),
+        "why": encode.why_json(result.why),
+        **tail_json(answer.assumptions, answer.problems, answer.next),
+    }
+
+
+def headroom_json(answer: HeadroomAnswer) -> str:
+    """:func:`headroom_document` as text."""
+    return to_json(headroom_document(answer))
+
+
+def port_words(port: Port) -> str:
+    """``400G, 30 m, Tomahawk 3, MTU 9216, lossless frame 4178 B``."""
+    chip = port.asic.name if port.asic else "chip not named"
+    words = [show_speed(port.speed_mbps), f"{port.cable_m:g} m", chip + (f" ({port.model})" if port.model else "")]
+    return ", ".join([*words, f"MTU {port.mtu_bytes}", f"lossless frame {port.frame_bytes} B"])
+
+
+def port_json(port: Port) -> encode.Json:
+    """What was asked."""
+    return {
+        "speed_mbps": port.speed_mbps,
+        "cable_m": port.cable_m,
+        "mtu_bytes": port.mtu_bytes,
+        "frame_bytes": port.frame_bytes,
+        "asic": port.asic.name if port.asic else None,
+        "model": port.model,
+        "cell_bytes": port.asic.cell_bytes if port.asic else None,
+    }
+
+
+def sized(size_bytes: int, speed_mbps: int) -> str:
+    """``195.3 KB, 3.91 us``."""
+    return f"{show_bytes(size_bytes)}, {bytes_to_us(size_bytes, speed_mbps):.3g} us"
+
+
+def us(size_bytes: int | None, speed_mbps: int) -> float | None:
+    """Microseconds at line rate, to three decimals."""
+    return None if size_bytes is None else round(bytes_to_us(size_bytes, speed_mbps), 3)
+
+
+def _breakdown(answer: HeadroomAnswer, size: str, paint: Paint) -> str:
+    rows = _rows(answer.terms)
+    rows.append(["headroom", size, paint("good", f"{answer.result.headroom_bytes:,}")])
+    text = table(rows, _HEAD, indent="  ", right=(2,))
+    if not answer.terms:
+        text = "\n".join(["  " + step for step in answer.result.why.steps] + [text])
+    return text
+
+
+def _rows(terms: Sequence[Term]) -> list[list[str]]:
+    return [[term.name, term.formula, f"{term.size_bytes:,.0f}"] for term in terms]
+
+
+def _basis(answer: HeadroomAnswer) -> list[str]:
+    """Method, source, bounds, and how far above physics it is."""
+    result = answer.result
+    parts = " + ".join(f"{term.name} {term.size_bytes:,.0f}" for term in answer.floor)
+    lines = [
+        f"method: {_METHODS.get(result.method, result.method)} (confidence of the figures: {answer.confidence})",
+        f"source: {result.why.source}",
+        *(f"bound: {bound}" for bound in result.why.bounds),
+        f"on the wire after XOFF: {result.physical_bytes:,} B = {parts}",
+    ]
+    if answer.xon_offset_bytes is not None:
+        lines.append(f"the same row resumes {answer.xon_offset_bytes:,} B below XOFF (xon_offset)")
+    return lines
+
+
+_METHODS = {
+    "table": "row of a published table",
+    "preset": "preset fitted to the vendor's table",
+    "canonical": "canonical sum with the worst factor of the chip's cells",
+    "generic": "canonical sum with the largest cell of any chip",
+}
+
+
+def _room_lines(room: Room, headroom_bytes: int, speed_mbps: int, paint: Paint) -> list[str]:
+    need = f"{room.ports} ports x {room.lossless} lossless x {headroom_bytes:,} B = {room.need_bytes:,} B"
+    if room.buffer_bytes is None:
+        return [f"need: {need}"]
+    verdict = paint("good", "fits") if room.fits else paint("bad", "does not fit")
+    lines = [f"need: {need} of {room.buffer_bytes:,} B: {verdict}"]
+    if room.shared_bytes is not None and room.xoff_bytes is not None:
+        each = f" in each of {room.slices} slices" if room.slices > 1 else ""
+        lines.append(f"left for sharing: S = {room.shared_bytes:,} B{each}")
+        lines.append(
+            f"pause starts (xoff, one congested group): {room.alpha:g} x S / (1 + {room.alpha:g}) = "
+            f"{room.xoff_bytes:,} B, {bytes_to_us(room.xoff_bytes, speed_mbps):.3g} us; "
+            f"xon two frames below: {room.xon_bytes:,} B"
+        )
+    if room.pool_bytes:
+        ratio = room.need_bytes / room.pool_bytes
+        lines.append(
+            f"SONiC's shared headroom pool of this model: {room.pool_bytes:,} B, over-subscribed {ratio:.2f} times; "
+            f"{room.pausing_at_once} groups can pause at once"
+        )
+    return lines
+
+
+def room_json(room: Room | None) -> encode.Json:
+    """Names of the plan where they apply: ``xoff_bytes``, ``xon_bytes``, ``alpha``."""
+    if room is None:
+        return {}
+    pool = {"bytes": room.pool_bytes, "pausing_at_once": room.pausing_at_once} if room.pool_bytes else None
+    return {
+        "xoff_bytes": room.xoff_bytes,
+        "xon_bytes": room.xon_bytes,
+        "alpha": room.alpha,
+        "need_bytes": room.need_bytes,
+        "buffer_bytes": room.buffer_bytes,
+        "shared_bytes": room.shared_bytes,
+        "slices": room.slices,
+        "fits": room.fits,
+        "ports": room.ports,
+        "lossless": room.lossless,
+        "headroom_pool": pool,
+    }
+
+
+def terms_json(terms: Sequence[Term]) -> list[encode.Json]:
+    """The breakdown; ``bytes`` may have a fraction, only the sum is whole."""
+    return [{"term": term.name, "formula": term.formula, "bytes": round(term.size_bytes, 2)} for term in terms]
+
+
+def why_lines(why: Why, indent: str = "  ") -> list[str]:
+    """A derivation, indented."""
+    lines = [*why.steps, *(f"bound: {bound}" for bound in why.bounds)]
+    if why.rounding:
+        lines.append(f"rounded {why.rounding}")
+    return [indent + line for line in lines]
+
+
+def tail_blocks(assumptions: Sequence[Assumption], problems: Sequence[PlanProblem], paint: Paint) -> list[str]:
+    """What was assumed, and what cannot be."""
+    blocks = []
+    if assumptions:
+        blocks.append("assumed, not confirmed:\n" + "\n".join(f"  {_assumed(item)}" for item in assumptions))
+    if problems:
+        blocks.append(problems_text(problems, paint))
+    return blocks
+
+
+def tail_markdown(assumptions: Sequence[Assumption], problems: Sequence[PlanProblem]) -> list[str]:
+    """The same as lists."""
+    blocks = []
+    if assumptions:
+        blocks.append("Assumed, not confirmed:\n\n" + "\n".join(f"- {_assumed(item)}" for item in assumptions))
+    if problems:
+        kinds = (("warning" if item.warning else "error", item) for item in problems)
+        lines = [f"- **{kind}**: {item.where}: {item.text}; {item.remedy}" for kind, item in kinds]
+        blocks.append("\n".join(lines))
+    return blocks
+
+
+def tail_json(
+    assumptions: Sequence[Assumption], problems: Sequence[PlanProblem], following: Sequence[tuple[str, str]]
+) -> encode.Json:
+    """The same as data, and what to type next (arguments of rocetune)."""
+    return {
+        "assumptions": [encode.assumption_json(item) for item in assumptions],
+        "problems": [encode.problem_json(item) for item in problems],
+        "next": [command for command, _ in following],
+    }
+
+
+def _assumed(item: Assumption) -> str:
+    return f"{item.where}: {item.text}" + (f" ({item.remedy})" if item.remedy else "")
