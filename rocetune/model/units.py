@@ -102,7 +102,7 @@ def parse_ms(value: str) -> float:
 
 def parse_us(value: str) -> float:
     """Microseconds from ``8us`` or ``0.008ms``."""
-    return _TIME.parse(value) * 1000
+    return round(_TIME.parse(value) * 1000, 6)  # 6.5us is not 6.500000000000001
 
 
 def parse_speed(value: str) -> int:
