@@ -7,13 +7,15 @@ from k ingress ports to one egress. The incast bound with k = 1 must hold; the s
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
 from rocetune.model.plan import Why
 from rocetune.model.units import show_speed
-from rocetune.tuning import wire
+from rocetune.tuning import fluid, wire
 from rocetune.tuning.cells import round_down
+from rocetune.tuning.duration import show_us
 from rocetune.tuning.wire import positive
 
 Objective = Literal["latency", "balanced", "throughput"]
@@ -21,7 +23,8 @@ Objective = Literal["latency", "balanced", "throughput"]
 LAMBDA = {"latency": 0.5, "balanced": 1.0, "throughput": 2.5}  # kmin in BDPs; 2.5 is what HPCC simulates with
 RATIO = 4  # kmax / kmin, as HPCC; Cisco uses 20, NVIDIA 10
 FLOOR_FRAMES = 8  # kmin holds at least these many frames, and kmax that many more
-PMAX_PERCENT = 20.0
+PMAX_PERCENT = 20.0  # AI default; raised where many flows need more
+PMAX_FLOOR_PERCENT = 1.0
 RTT_US = {1: 8.0, 2: 8.0, 3: 12.0}  # unloaded round trip by switch tiers, NICs and ordinary cables included
 RTT_SOURCE = "our default, NICs included: 8 us over one or two switch tiers, 12 us over three; not measured here"
 ORDINARY_CABLE_M = 100.0  # up to here a cable is part of RTT_US
@@ -45,6 +48,15 @@ class Bounds:
 
     strict_bytes: float
     incast_bytes: float
+    why: Why
+
+
+@dataclass(frozen=True, slots=True)
+class Incast:
+    """An incast of k ingress ports: where PFC starts, and how far the queue grows before marks can act, bytes."""
+
+    starts_bytes: float
+    growth_bytes: int
     why: Why
 
 
@@ -127,6 +139,80 @@ def static_bounds(xoff_bytes: int, ports: int) -> Bounds:
     return Bounds(strict, float(xoff_bytes), Why("ecn.bounds", inputs, steps, source="DCQCN, SIGCOMM 2015"))
 
 
+def incast(shared_bytes: float, alpha: float, ingress_ports: int, speed_mbps: int, rtt_us: float) -> Incast:
+    """Egress queue at which PFC starts when k ingress ports at line rate feed one, and what one round trip adds to it.
+
+    The growth ``(k-1) * C * RTT`` comes on top of any threshold: the bounds order ECN and PFC, they do not keep a deep
+    incast from pausing, which the DCQCN paper (SIGCOMM 2015) accepts.
+    """
+    starts = incast_bound(shared_bytes, alpha, ingress_ports)
+    growth = (ingress_ports - 1) * bdp_bytes(speed_mbps, rtt_us)
+    steps = (
+        f"{ingress_ports} ingress ports, each holds a share: PFC starts at k x alpha x S / (1 + k x alpha) = "
+        f"{starts:,.0f} B = {show_us(starts, speed_mbps)}",
+        f"before a mark can slow the senders, the queue grows by (k-1) x C x RTT = {growth:,} B = "
+        f"{show_us(growth, speed_mbps)}",
+    )
+    active = (f"at line rate the queue passes {starts:,.0f} B within one round trip: PFC fires first",)
+    inputs = (
+        ("shared_bytes", round(shared_bytes)),
+        ("alpha", alpha),
+        ("ingress_ports", ingress_ports),
+        ("speed_mbps", speed_mbps),
+        ("rtt_us", rtt_us),
+    )
+    source = "dynamic threshold shared by the ingress groups; DCQCN, SIGCOMM 2015"
+    return Incast(starts, growth, Why("ecn.incast", inputs, steps, active if growth > starts else (), source=source))
+
+
+def dctcp_step_bytes(speed_mbps: int, rtt_us: float) -> float:
+    """Least step threshold of DCTCP, ``C * RTT / 7`` (SIGCOMM 2010, recalled); practice: 65 packets at 10G."""
+    rate = positive(speed_mbps, "a port speed", "10000 Mbit/s")
+    return rate * positive(rtt_us, "a round trip", "100 us") / 8 / 7
+
+
+def dctcp_largest_gain(speed_mbps: int, rtt_us: float, step_bytes: float, packet_bytes: int = 1500) -> float:
+    """Largest gain g that keeps DCTCP's oscillation small: ``1.386 / sqrt(2 (C RTT + K))`` in packets (recalled)."""
+    inside = dctcp_step_bytes(speed_mbps, rtt_us) * 7 + positive(step_bytes, "a threshold", "30000 bytes")
+    return 1.386 / math.sqrt(2 * inside / positive(packet_bytes, "a packet size", "1500"))
+
+
+def pmax(
+    speed_mbps: int,
+    kmin_bytes: int,
+    kmax_bytes: int,
+    flows: int | None = None,
+    dcqcn: fluid.Params | None = None,
+    *,
+    frame_bytes: int = 4178,
+    objective: str = "balanced",
+) -> tuple[float, Why]:
+    """20 %, or more in whole percent where ``flows`` equal flows need it to hold their queue at or below kmax.
+
+    Marking settles at p*; the curve reaches p* before kmax while pmax >= p*. ``dcqcn`` None: the NICs' own defaults.
+    """
+    if flows is None:
+        step = f"pmax = {PMAX_PERCENT:g} %: marks reach the sender before the queue reaches kmax"
+        source = "HPCC's simulations; vendors use 5 to 100 %"
+        return PMAX_PERCENT, Why("ecn.pmax", (("objective", objective),), (step,), source=source)
+    point = fluid.fixed_point(speed_mbps, flows, dcqcn or fluid.params("firmware", speed_mbps), frame_bytes)
+    least = max(PMAX_FLOOR_PERCENT, math.ceil(point.p * 100 - 1e-9))
+    chosen = max(PMAX_PERCENT, least)
+    queue = fluid.queue_bytes(point.p, kmin_bytes, kmax_bytes, chosen)
+    steps = [*point.why.steps, f"least pmax = p* in whole percent, {PMAX_FLOOR_PERCENT:g} % or more: {least:g} %"]
+    steps.append(f"pmax = max({PMAX_PERCENT:g} %, {least:g} %) = {chosen:g} %")
+    active: tuple[str, ...] = ()
+    if queue is None:
+        active = (f"even at 100 % the queue of {flows} flows stays beyond kmax: every packet is marked, PFC holds it",)
+    else:
+        share = f"{point.p * 100:.3g} / {chosen:g}"
+        steps.append(f"q* = kmin + {share} x (kmax - kmin) = {queue:,.0f} B = {show_us(queue, speed_mbps)}")
+    if chosen > PMAX_PERCENT and queue is not None:
+        active = (f"raised from {PMAX_PERCENT:g} % so that {flows} flows keep their queue at or below kmax",)
+    inputs = (("objective", objective), ("flows", flows), ("frame_bytes", frame_bytes))
+    return chosen, Why("ecn.pmax", inputs, tuple(steps), active, "up to whole percent", point.why.source)
+
+
 def curve(
     speed_mbps: int,
     rtt_us: float,
@@ -136,62 +222,77 @@ def curve(
     bound_bytes: float | None = None,
     cell_bytes: int = 1,
     rtt_why: Why | None = None,
+    flows: int | None = None,
+    dcqcn: fluid.Params | None = None,
 ) -> Curve:
-    """kmin, kmax and pmax by objective; ``bound_bytes`` is what kmax may not pass (None: no PFC on the queue).
+    """kmin, kmax and pmax by objective; kmax stays below ``bound_bytes`` (None: no PFC on the queue).
 
-    A value that the bound decides is rounded down to whole cells and keeps kmax/kmin = 4. Raises ValueError when the
-    bound leaves no room for a curve. ``rtt_why`` tells where the round trip is from.
+    A value that the bound decides is rounded down to whole cells and keeps kmax/kmin = 4. ``rtt_why`` tells where the
+    round trip is from. ``flows`` share the port, and pmax holds their queue at or below kmax; ``dcqcn`` are their
+    parameters. Raises ValueError when the bound leaves no room for a curve.
     """
+    if objective not in LAMBDA:
+        raise ValueError(f"{objective!r} is no objective: latency, balanced or throughput")
     bdp = bdp_bytes(speed_mbps, rtt_us)
+    positive(frame_bytes, "a frame size", "4178")
     floor = FLOOR_FRAMES * frame_bytes
-    kmin = max(round(LAMBDA[objective] * bdp), floor)
+    wanted = LAMBDA[objective] * bdp
+    kmin = max(round(wanted), floor)
     kmax = max(RATIO * kmin, kmin + floor)
-    bdp_step = f"BDP: {show_speed(speed_mbps)} x {rtt_us:g} us / 8 = {bdp:,} B"
-    rtt_steps = (
-        [f"{step} ({rtt_why.source})" if n == 0 else step for n, step in enumerate(rtt_why.steps)] if rtt_why else []
-    )
     kmin_steps = [
-        *rtt_steps,
-        bdp_step,
-        f"{objective}: kmin = {LAMBDA[objective]:g} x BDP = {LAMBDA[objective] * bdp:,.0f} B",
+        *_rtt_steps(rtt_why),
+        f"BDP: {show_speed(speed_mbps)} x {rtt_us:g} us / 8 = {bdp:,} B",
+        f"{objective}: kmin = {LAMBDA[objective]:g} x BDP = {wanted:,.0f} B = {show_us(wanted, speed_mbps)}",
     ]
-    kmax_steps = [f"kmax = {RATIO} x kmin = {kmax:,} B"]
-    active: tuple[str, ...] = ()
+    kmax_steps = [f"kmax = {RATIO} x kmin = {kmax:,} B = {show_us(kmax, speed_mbps)}"]
     kmin_active: tuple[str, ...] = ()
-    if kmin == floor and LAMBDA[objective] * bdp < floor:
-        kmin_active = (f"raised to {FLOOR_FRAMES} frames of {frame_bytes} B = {floor:,} B",)
-    bounded = bound_bytes is not None and kmax > bound_bytes
+    kmax_active: tuple[str, ...] = ()
+    if wanted < floor:
+        kmin_active = (
+            f"raised to {FLOOR_FRAMES} frames of {frame_bytes} B = {floor:,} B = {show_us(floor, speed_mbps)}",
+        )
+    bounded = bound_bytes is not None and kmax >= bound_bytes
     rounding = ""
     if bound_bytes is not None and bounded:
-        kmax = round_down(bound_bytes, cell_bytes)
-        kmin = min(kmin, round_down(kmax / RATIO, cell_bytes))
-        if not 0 < kmin < kmax:
-            raise ValueError(
-                f"the buffer leaves {bound_bytes:,.0f} B before PFC starts: too little for a marking curve"
-            )
-        active = (f"lowered to the PFC bound {bound_bytes:,.0f} B",)
+        kmin, kmax = _below(bound_bytes, kmin, positive(cell_bytes, "a cell size", "254"))
+        kmax_active = (f"lowered to the PFC bound {bound_bytes:,.0f} B",)
         kmin_active = (*kmin_active, f"kmin <= kmax / {RATIO} = {kmax // RATIO:,} B")
+        if kmin < floor:
+            kmin_active = (*kmin_active, f"less than {FLOOR_FRAMES} frames: the PFC bound leaves no more")
         rounding = f"down to whole cells of {cell_bytes} B" if cell_bytes > 1 else "down to whole bytes"
-        kmin_steps.append(f"kmin = {kmin:,} B")
-        kmax_steps.append(f"kmax = {kmax:,} B")
+        kmin_steps.append(f"kmin = {kmin:,} B = {show_us(kmin, speed_mbps)}")
+        kmax_steps.append(f"kmax = {kmax:,} B = {show_us(kmax, speed_mbps)}")
     inputs = (
         ("speed_mbps", speed_mbps),
         ("rtt_us", rtt_us),
         ("objective", objective),
         ("frame_bytes", frame_bytes),
     )
-    pmax_why = Why(
-        "ecn.pmax",
-        (("objective", objective),),
-        (f"pmax = {PMAX_PERCENT:g} %: marks reach the sender before the queue reaches kmax",),
-        source="HPCC's simulations; vendors use 5 to 100 %",
-    )
+    most, pmax_why = pmax(speed_mbps, kmin, kmax, flows, dcqcn, frame_bytes=frame_bytes, objective=objective)
     return Curve(
         kmin,
         kmax,
-        PMAX_PERCENT,
+        most,
         bounded,
         Why("ecn.bdp", inputs, tuple(kmin_steps), kmin_active, rounding, _SOURCE),
-        Why("ecn.bdp", inputs, tuple(kmax_steps), active, rounding, _SOURCE),
+        Why("ecn.bdp", inputs, tuple(kmax_steps), kmax_active, rounding, _SOURCE),
         pmax_why,
     )
+
+
+def _below(bound_bytes: float, kmin: int, cell_bytes: float) -> tuple[int, int]:
+    """kmin and kmax in whole cells with kmax below the bound."""
+    cell = int(cell_bytes)
+    kmax = round_down(bound_bytes, cell)
+    if kmax >= bound_bytes:
+        kmax -= cell
+    kmin = min(kmin, round_down(kmax / RATIO, cell))
+    if not 0 < kmin < kmax:
+        raise ValueError(f"the buffer leaves {bound_bytes:,.0f} B before PFC starts: too little for a marking curve")
+    return kmin, kmax
+
+
+def _rtt_steps(rtt_why: Why | None) -> list[str]:
+    if rtt_why is None:
+        return []
+    return [f"{step} ({rtt_why.source})" if n == 0 else step for n, step in enumerate(rtt_why.steps)]

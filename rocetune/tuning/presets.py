@@ -20,6 +20,7 @@ import yaml
 
 from rocetune.model.plan import Why
 from rocetune.model.units import show_speed
+from rocetune.tuning.duration import show_us
 from rocetune.tuning.wire import positive
 
 Confidence = Literal["high", "medium", "low"]
@@ -75,11 +76,11 @@ class EcnPreset:
         """
         positive(speed_mbps, "a port speed", "400000 Mbit/s")
         kmin, kmax, step = self._in_bytes(speed_mbps, queue_bytes)
-        low, high = kmin * 8 / speed_mbps, kmax * 8 / speed_mbps
         steps = [
             f"preset {self.name} ({self.title}), made for {self.made_for}",
             step,
-            f"at {show_speed(speed_mbps)}: kmin {kmin:,} B = {low:.3g} us, kmax {kmax:,} B = {high:.3g} us",
+            f"at {show_speed(speed_mbps)}: kmin {kmin:,} B = {show_us(kmin, speed_mbps)}, kmax {kmax:,} B = "
+            f"{show_us(kmax, speed_mbps)}",
         ]
         if not self.covers(speed_mbps):
             steps.append(self._elsewhere(speed_mbps))
@@ -148,8 +149,8 @@ def ecn_preset(name: str) -> EcnPreset:
     found = ecn_presets().get(wanted)
     if found is not None:
         return found
-    near = difflib.get_close_matches(wanted, ecn_presets(), n=3, cutoff=0.7)
-    near = near or [known for known in ecn_presets() if wanted and known.startswith(wanted.split("-")[0])]
+    family = [known for known in ecn_presets() if wanted and known.startswith(f"{wanted}-")]
+    near = family or difflib.get_close_matches(wanted, ecn_presets(), n=3, cutoff=0.7)
     hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(ecn_presets())}"
     raise ValueError(f"{name[:60]!r} is no ECN preset: {hint}")
 
