@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from rocetune.app.breakdown import floor_terms, terms_of
 from rocetune.app.errors import UseError
@@ -12,7 +12,7 @@ from rocetune.model.units import show_speed
 from rocetune.report.answers import HeadroomAnswer, Port, Room
 from rocetune.tuning import buffers, ecn, wire
 from rocetune.tuning.asics import Asic, table
-from rocetune.tuning.headroom import headroom
+from rocetune.tuning.headroom import Headroom, headroom
 
 IB_MTUS = (256, 512, 1024, 2048, 4096)
 HOST_CABLE_M = 30.0  # an ordinary long cable to a server, where none is stated
@@ -32,7 +32,7 @@ class HeadroomAsk:
 
     speed_mbps: int
     cable_m: float
-    chip: Chip = Chip()
+    chip: Chip = field(default_factory=Chip)
     mtu_bytes: int = 9216
     rdma_mtu: int = 4096
     at_800g: int = wire.QUANTA_800G
@@ -83,15 +83,7 @@ def calculate_headroom(ask: HeadroomAsk) -> HeadroomAnswer:
     frame, assumed = frame_of(ask.rdma_mtu, ask.mtu_bytes)
     asic, model = ask.chip.asic, ask.chip.model
     port = Port(ask.speed_mbps, ask.cable_m, ask.mtu_bytes, frame, asic, model)
-    result = headroom(
-        ask.speed_mbps,
-        ask.cable_m,
-        asic,
-        mtu_bytes=ask.mtu_bytes,
-        frame_bytes=frame,
-        model=model,
-        at_800g=ask.at_800g,
-    )
+    result = compute(ask, ask.cable_m)
     quanta = wire.reaction_quanta(ask.speed_mbps, ask.at_800g)
     answer = HeadroomAnswer(
         port=port,
@@ -107,6 +99,20 @@ def calculate_headroom(ask: HeadroomAsk) -> HeadroomAnswer:
             answer, room=room, problems=problems, assumptions=(*answer.assumptions, *believed, *_lossless_doubt(ask))
         )
     return replace(answer, next=_next(ask))
+
+
+def compute(ask: HeadroomAsk, cable_m: float) -> Headroom:
+    """Headroom of the asked port with another cable."""
+    frame, _ = frame_of(ask.rdma_mtu, ask.mtu_bytes)
+    return headroom(
+        ask.speed_mbps,
+        cable_m,
+        ask.chip.asic,
+        mtu_bytes=ask.mtu_bytes,
+        frame_bytes=frame,
+        model=ask.chip.model,
+        at_800g=ask.at_800g,
+    )
 
 
 def room_of(
@@ -143,8 +149,7 @@ def _too_much(asic: Asic, fit: buffers.Fit, ask: HeadroomAsk, ports: int, lossle
     )
     ways = []
     if ask.cable_m > 5:
-        short = headroom(ask.speed_mbps, 5, asic, mtu_bytes=ask.mtu_bytes, model=ask.chip.model, at_800g=ask.at_800g)
-        ways.append(f"cables of 5 m need {short.headroom_bytes:,} B each")
+        ways.append(f"cables of 5 m need {compute(ask, 5).headroom_bytes:,} B each")
     if lossless > 1:
         fewer = fit.need_bytes * (lossless - 1) // lossless
         ways.append(f"{lossless - 1} lossless priorities instead of {lossless} need {fewer:,} B")

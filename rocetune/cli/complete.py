@@ -59,9 +59,23 @@ def _models(_: Settings, __: click.Context) -> Iterable[str]:
     return [model.split()[-1] for asic in table() for model in asic.models]
 
 
+def _ecn_presets(_: Settings, __: click.Context) -> Iterable[str]:
+    from rocetune.tuning.presets import ecn_presets
+
+    return ecn_presets()
+
+
+def _dcqcn_parameters(_: Settings, __: click.Context) -> Iterable[str]:
+    from rocetune.tuning.dcqcn import PARAMETERS
+
+    return [f"{name}=" for name in PARAMETERS]
+
+
 runs = _names(_runs)
 lab_devices = _names(_lab_devices)
 faults = _names(_faults)
 platforms = _names(_platforms)
 asics = _names(_asics)
 models = _names(_models)
+ecn_presets = _names(_ecn_presets)
+dcqcn_parameters = _names(_dcqcn_parameters)

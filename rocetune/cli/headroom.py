@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from rocetune.cli import complete, quantity
@@ -29,6 +31,7 @@ from rocetune.cli.options import settings, shared
 @click.option("--ports", type=quantity.PORTS, metavar="N", help="Ports like this one on the switch: need and fit.")
 @click.option("--lossless", type=quantity.PRIORITIES, metavar="N", help="Lossless priorities per port, with --ports.")
 @click.option("--alpha", type=quantity.ALPHA, metavar="A", default=1.0, help="Dynamic threshold factor, with --ports.")
+@click.option("--plot", type=quantity.PLOT, metavar="FILE", help="Draw headroom over cable length, .svg or .png.")
 @shared
 def command(
     speed: int,
@@ -41,6 +44,7 @@ def command(
     ports: int | None,
     lossless: int | None,
     alpha: float,
+    plot: Path | None,
 ) -> None:
     """Print the answer; exit 2 when it does not fit."""
     from rocetune.app.calculating import HeadroomAsk, calculate_headroom, chip_named
@@ -50,19 +54,22 @@ def command(
     form = shared_options.written("text", "json", "markdown")
     if lossless is not None and ports is None:
         raise click.UsageError("--lossless needs --ports: together they are what the switch must hold.")
-    answer = calculate_headroom(
-        HeadroomAsk(
-            speed_mbps=speed,
-            cable_m=length,
-            chip=chip_named(asic, model),
-            mtu_bytes=mtu,
-            rdma_mtu=rdma_mtu,
-            at_800g=int(quanta_800g),
-            ports=ports,
-            lossless=lossless,
-            alpha=alpha,
-        )
+    ask = HeadroomAsk(
+        speed_mbps=speed,
+        cable_m=length,
+        chip=chip_named(asic, model),
+        mtu_bytes=mtu,
+        rdma_mtu=rdma_mtu,
+        at_800g=int(quanta_800g),
+        ports=ports,
+        lossless=lossless,
+        alpha=alpha,
     )
+    answer = calculate_headroom(ask)
+    if plot is not None:
+        from rocetune.app.plotting import plot_headroom
+
+        plot_headroom(answer, ask, plot)
     if form == "json":
         click.echo(headroom_json(answer))
     elif form == "markdown":
@@ -70,5 +77,6 @@ def command(
     else:
         click.echo(headroom_text(answer, shared_options.paint()))
         shared_options.next(answer.next)
+    quantity.drawn(plot)
     if any(not problem.warning for problem in answer.problems):
         raise click.exceptions.Exit(2)

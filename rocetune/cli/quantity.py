@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    Base = click.ParamType[Any]
+else:
+    Base = click.ParamType  # generic only in newer releases of click
 
 _NANOSECONDS = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*ns\s*", re.ASCII)
 
 
-class Quantity(click.ParamType):
+class Quantity(Base):
     """Text with a unit to a number from ``low`` to ``high``, zero and less refused."""
 
     def __init__(
@@ -92,7 +98,7 @@ SIZE = Quantity("a size", _bytes, "400KB", (1, "1B"), (10**12, "1000GB"))
 PERCENT = Quantity("a share", _percent, "20%", (0.001, "0.001%"), (100, "100%"))
 
 
-class Count(click.ParamType):
+class Count(Base):
     """A whole number from 1 to ``most``."""
 
     def __init__(self, name: str, example: int, most: int) -> None:
@@ -113,7 +119,7 @@ PRIORITIES = Count("a number of lossless priorities", 2, 8)
 FLOWS = Count("a number of flows", 64, 1_000_000)
 
 
-class Alpha(click.ParamType):
+class Alpha(Base):
     """A dynamic threshold factor, 1/128 to 128; a fraction may be written as one."""
 
     name = "a dynamic threshold factor"
@@ -129,3 +135,26 @@ class Alpha(click.ParamType):
 
 
 ALPHA = Alpha()
+
+
+class Picture(Base):
+    """A file to draw into; its ending says the format."""
+
+    name = "a picture"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = Path(value)
+        if path.suffix.lower() not in (".svg", ".png"):
+            self.fail(f"{value}: a plot is written as .svg or .png, by the ending of its name", param, ctx)
+        if not path.parent.is_dir():
+            self.fail(f"{value}: there is no folder {path.parent}", param, ctx)
+        return path
+
+
+PLOT = Picture()
+
+
+def drawn(plot: Path | None) -> None:
+    """Say where the picture is, apart from the results."""
+    if plot is not None:
+        click.echo(f"Drawn: {plot}", err=True)

@@ -6,7 +6,11 @@ from dataclasses import dataclass
 
 from rocetune.model.plan import Assumption, PlanProblem, Why
 from rocetune.tuning.asics import Asic
+from rocetune.tuning.dcqcn import Dcqcn
+from rocetune.tuning.ecn import Bounds
+from rocetune.tuning.fluid import Params
 from rocetune.tuning.headroom import Headroom
+from rocetune.tuning.outlook import Outlook
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +71,59 @@ class HeadroomAnswer:
     floor: tuple[Term, ...]  # what physics needs
     confidence: str
     room: Room | None = None
-    xon_bytes: int | None = None  # of a published row
-    xon_offset_bytes: int | None = None
+    published: tuple[tuple[float, int], ...] = ()  # rows of the chip at this speed: metres, bytes
+    published_name: str = ""
     assumptions: tuple[Assumption, ...] = ()
     problems: tuple[PlanProblem, ...] = ()
     next: tuple[tuple[str, str], ...] = ()  # (arguments of rocetune, why)
+
+
+@dataclass(frozen=True, slots=True)
+class CurveLine:
+    """One marking curve at the asked port. All None: the preset says nothing for it, and ``note`` why."""
+
+    name: str
+    kmin_bytes: int | None = None
+    kmax_bytes: int | None = None
+    pmax_percent: float | None = None
+    outlook: Outlook | None = None
+    whys: tuple[tuple[str, Why], ...] = ()  # by threshold, or once for all
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EcnAnswer:
+    """Answer of ``rocetune ecn``. ``bounds`` None: no chip named, or its buffer is not known or too small."""
+
+    port: Port
+    rtt_us: float
+    bdp_bytes: int
+    flows: int
+    dcqcn: str  # preset of the senders
+    line: CurveLine
+    terms: tuple[Term, ...]
+    headroom_bytes: int | None = None
+    bounds: Bounds | None = None
+    room: Room | None = None
+    compared: tuple[CurveLine, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    problems: tuple[PlanProblem, ...] = ()
+    next: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DcqcnAnswer:
+    """Answer of ``rocetune dcqcn``."""
+
+    speed_mbps: int
+    flows: int
+    frame_bytes: int
+    preset: str
+    written: Dcqcn  # what is written to the NIC
+    model: Params  # what the prediction is made with
+    line: CurveLine
+    breakdown: tuple[int, str]  # flows from which DCQCN was seen to break down, and the source
+    terms: tuple[Term, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    problems: tuple[PlanProblem, ...] = ()
+    next: tuple[tuple[str, str], ...] = ()

@@ -114,18 +114,15 @@ def _basis(answer: HeadroomAnswer) -> list[str]:
     """Method, source, bounds, and how far above physics it is."""
     result = answer.result
     parts = " + ".join(f"{term.name} {term.size_bytes:,.0f}" for term in answer.floor)
-    lines = [
-        f"method: {_METHODS.get(result.method, result.method)} (confidence of the figures: {answer.confidence})",
+    return [
+        f"method: {METHODS.get(result.method, result.method)} (confidence of the figures: {answer.confidence})",
         f"source: {result.why.source}",
         *(f"bound: {bound}" for bound in result.why.bounds),
         f"on the wire after XOFF: {result.physical_bytes:,} B = {parts}",
     ]
-    if answer.xon_offset_bytes is not None:
-        lines.append(f"the same row resumes {answer.xon_offset_bytes:,} B below XOFF (xon_offset)")
-    return lines
 
 
-_METHODS = {
+METHODS = {
     "table": "row of a published table",
     "preset": "preset fitted to the vendor's table",
     "canonical": "canonical sum with the worst factor of the chip's cells",

@@ -1,0 +1,91 @@
+"""``rocetune dcqcn``: parameters of a NIC, and where its flows settle on a marking curve."""
+
+from __future__ import annotations
+
+import re
+
+import click
+
+from rocetune.cli import complete, quantity
+from rocetune.cli.options import settings, shared
+
+
+def _fixed(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, int]:
+    """``NAME=VALUE`` pairs; names and ranges are checked where the parameters are known."""
+    found = {}
+    for text in value:
+        match = re.fullmatch(r"\s*([a-z0-9_]+)\s*=\s*([0-9]{1,10})\s*", text)
+        if match is None:
+            raise click.BadParameter(f"{text!r} is not NAME=NUMBER, as in rpg_ai_rate=80", ctx, param)
+        found[match[1]] = int(match[2])
+    return found
+
+
+@click.command(
+    help="DCQCN parameters of a NIC and the marking probability, queue and CNP load at which its flows settle.",
+    epilog="Example: rocetune dcqcn --speed 400G --flows 64 --preset scaled --kmin 400KB --kmax 1600KB",
+)
+@click.option("--speed", type=quantity.SPEED, metavar="SPEED", required=True, help="Port speed, as in 400G.")
+@click.option("--flows", type=quantity.FLOWS, metavar="N", required=True, help="Flows that meet at the port.")
+@click.option(
+    "--preset",
+    type=click.Choice(["firmware", "paper", "scaled"]),
+    default="firmware",
+    help="firmware: the NIC keeps its own (default); paper: SIGCOMM 2015; scaled: rates by link speed.",
+)
+@click.option("--kmin", type=quantity.SIZE, metavar="SIZE", help="Queue where marking starts, as in 400KB.")
+@click.option("--kmax", type=quantity.SIZE, metavar="SIZE", help="Queue from which every packet is marked.")
+@click.option("--pmax", type=quantity.PERCENT, metavar="SHARE", help="Share of packets marked at kmax, as in 20%.")
+@click.option(
+    "--rdma-mtu",
+    "--priority-mtu",
+    type=quantity.RDMA_MTU,
+    metavar="BYTES",
+    default=4096,
+    help="RDMA MTU of the lossless priority (4096).",
+)
+@click.option(
+    "--set",
+    "fixed",
+    metavar="NAME=NUMBER",
+    multiple=True,
+    callback=_fixed,
+    shell_complete=complete.dcqcn_parameters,
+    help="A parameter in the NIC's own unit, by its mlx5 name; may be given often.",
+)
+@shared
+def command(
+    speed: int,
+    flows: int,
+    preset: str,
+    kmin: int | None,
+    kmax: int | None,
+    pmax: float | None,
+    rdma_mtu: int,
+    fixed: dict[str, int],
+) -> None:
+    """Print parameters and prediction."""
+    from rocetune.app.marking import DcqcnAsk, calculate_dcqcn
+    from rocetune.report.curves import dcqcn_json, dcqcn_markdown, dcqcn_text
+
+    shared_options = settings()
+    form = shared_options.written("text", "json", "markdown")
+    answer = calculate_dcqcn(
+        DcqcnAsk(
+            speed_mbps=speed,
+            flows=flows,
+            preset=preset,  # type: ignore[arg-type]
+            kmin_bytes=kmin,
+            kmax_bytes=kmax,
+            pmax_percent=pmax,
+            rdma_mtu=rdma_mtu,
+            fixed=fixed,
+        )
+    )
+    if form == "json":
+        click.echo(dcqcn_json(answer))
+    elif form == "markdown":
+        click.echo(dcqcn_markdown(answer), nl=False)
+    else:
+        click.echo(dcqcn_text(answer, shared_options.paint()))
+        shared_options.next(answer.next)

@@ -1,0 +1,130 @@
+"""``rocetune ecn``: marking thresholds of a port in bytes and microseconds, and what bounds them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rocetune.cli import complete, quantity
+from rocetune.cli.options import settings, shared
+
+
+@click.command(
+    help="ECN thresholds of a port from round trip and buffer, with the bounds that keep marking ahead of PFC.",
+    epilog="Example: rocetune ecn --speed 400G --rtt 8us --asic Z9332F --ports 32 --lossless 2 --length 30m",
+)
+@click.option("--speed", type=quantity.SPEED, metavar="SPEED", help="Port speed, as in 400G.")
+@click.option("--rtt", type=quantity.RTT, metavar="TIME", help="Round trip without load, as in 8us.")
+@click.option(
+    "--tiers", type=click.IntRange(1, 3), help="Switch tiers instead of --rtt: 8 us up to two, 12 us for three."
+)
+@click.option("--asic", metavar="NAME", shell_complete=complete.asics, help="Chip or switch model in any spelling.")
+@click.option("--model", metavar="MODEL", shell_complete=complete.models, help="Switch model or SONiC hardware SKU.")
+@click.option("--ports", type=quantity.PORTS, metavar="N", help="Ports like this one on the switch (all that fit).")
+@click.option("--lossless", type=quantity.PRIORITIES, metavar="N", help="Lossless priorities per port (1).")
+@click.option("--length", type=quantity.LENGTH, metavar="LENGTH", default=30.0, help="Cable length (30m).")
+@click.option("--alpha", type=quantity.ALPHA, metavar="A", default=1.0, help="Dynamic threshold factor (1).")
+@click.option("--mtu", type=quantity.MTU, metavar="BYTES", default=9216, help="Largest frame of the port (9216).")
+@click.option(
+    "--rdma-mtu",
+    "--priority-mtu",
+    type=quantity.RDMA_MTU,
+    metavar="BYTES",
+    default=4096,
+    help="RDMA MTU of the lossless priority (4096).",
+)
+@click.option(
+    "--objective",
+    type=click.Choice(["latency", "balanced", "throughput"]),
+    help="Short queues, full links, or between (balanced).",
+)
+@click.option("--flows", type=quantity.FLOWS, metavar="N", help="Flows that meet at the port (64).")
+@click.option(
+    "--dcqcn", type=click.Choice(["firmware", "paper", "scaled"]), default="firmware", help="The senders' set."
+)
+@click.option("--preset", metavar="NAME", shell_complete=complete.ecn_presets, help="A published curve by name.")
+@click.option(
+    "--compare",
+    metavar="PRESET ...",
+    multiple=True,
+    shell_complete=complete.ecn_presets,
+    help="Published curves beside it by name, or all of them: --compare all.",
+)
+@click.option("--list-presets", is_flag=True, help="List the published curves with their sources.")
+@click.option("--plot", type=quantity.PLOT, metavar="FILE", help="Draw the curve among its bounds, .svg or .png.")
+@click.argument("more", metavar="", nargs=-1, shell_complete=complete.ecn_presets)
+@shared
+def command(list_presets: bool, plot: Path | None, more: tuple[str, ...], **asked: Any) -> None:
+    """Print the answer; exit 2 when marking would come after PFC or the headroom does not fit."""
+    shared_options = settings()
+    form = shared_options.written("text", "json", "markdown")
+    if more and not asked["compare"]:
+        raise click.UsageError(f"{more[0]!r} belongs to no option: names of presets follow --compare.")
+    if list_presets:
+        _list(form)
+        return
+    if asked["speed"] is None:
+        raise click.UsageError("Missing option '--speed': the port's speed, as in --speed 400G.")
+    for one, other in (("rtt", "tiers"), ("objective", "preset")):
+        if asked[one] is not None and asked[other] is not None:
+            raise click.UsageError(f"--{one} and --{other} answer the same question: give one of them.")
+    for name in ("ports", "lossless"):
+        if asked[name] is not None and asked["asic"] is None and asked["model"] is None:
+            raise click.UsageError(f"--{name} needs --asic: whose buffer do they share?")
+    _answer(form, plot, (*asked["compare"], *more), asked)
+
+
+def _answer(form: str, plot: Path | None, compare: tuple[str, ...], asked: dict[str, Any]) -> None:
+    from rocetune.app.calculating import chip_named
+    from rocetune.app.marking import EcnAsk, calculate_ecn
+    from rocetune.report.curves import ecn_json, ecn_markdown, ecn_text
+
+    answer = calculate_ecn(
+        EcnAsk(
+            speed_mbps=asked["speed"],
+            rtt_us=asked["rtt"],
+            tiers=asked["tiers"],
+            cable_m=asked["length"],
+            chip=chip_named(asked["asic"], asked["model"]),
+            ports=asked["ports"],
+            lossless=asked["lossless"],
+            alpha=asked["alpha"],
+            mtu_bytes=asked["mtu"],
+            rdma_mtu=asked["rdma_mtu"],
+            objective=asked["objective"] or "balanced",
+            preset=asked["preset"],
+            compare=compare,
+            flows=asked["flows"],
+            dcqcn=asked["dcqcn"],
+        )
+    )
+    if plot is not None:
+        from rocetune.app.plotting import plot_marking
+
+        plot_marking(answer, plot)
+    if form == "json":
+        click.echo(ecn_json(answer))
+    elif form == "markdown":
+        click.echo(ecn_markdown(answer), nl=False)
+    else:
+        click.echo(ecn_text(answer, settings().paint()))
+        settings().next(answer.next)
+    quantity.drawn(plot)
+    if any(not problem.warning for problem in answer.problems):
+        raise click.exceptions.Exit(2)
+
+
+def _list(form: str) -> None:
+    from rocetune.report.curves import presets_json, presets_markdown, presets_text
+    from rocetune.tuning.presets import ecn_presets
+
+    found = ecn_presets().values()
+    if form == "json":
+        click.echo(presets_json(found))
+    elif form == "markdown":
+        click.echo(presets_markdown(found), nl=False)
+    else:
+        click.echo(presets_text(found))
+        settings().next([("ecn --speed 400G --rtt 8us --preset NAME", "what it means at a speed")])

@@ -1,0 +1,249 @@
+"""Pictures for a review: headroom over cable length, and the marking curve among the bounds of its switch.
+
+matplotlib is an extra and is imported only here, when a picture is asked for. No display, no global state. The same
+numbers make the same bytes: no date, no random ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rocetune.model.units import show_bytes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SUFFIXES = (".svg", ".png")
+# Colours that differ for colour-blind eyes too (Okabe and Ito).
+_BLUE, _RED, _GREEN, _ORANGE, _PURPLE, _SKY, _GREY = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#E69F00",
+    "#CC79A7",
+    "#56B4E9",
+    "#555555",
+)
+_PRESETS = (_ORANGE, _PURPLE, _SKY, _GREEN, "#8B6F00", "#7A4EAB")
+_DASHES: tuple[Any, ...] = ("--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1)))
+_SETTINGS: dict[Any, Any] = {
+    "svg.hashsalt": "rocetune",
+    "svg.fonttype": "none",
+    "font.family": "DejaVu Sans",
+    "font.size": 10,
+}
+
+
+class PlotterMissing(RuntimeError):
+    """matplotlib is not installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Part of the headroom line that one method made: ``points`` are (metres, bytes)."""
+
+    method: str
+    points: tuple[tuple[float, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LengthPlot:
+    """Headroom over cable length."""
+
+    title: str
+    subtitle: str
+    speed_mbps: int
+    asked: tuple[float, int]
+    segments: tuple[Segment, ...]
+    floor: tuple[tuple[float, int], ...]
+    published: tuple[tuple[float, int], ...] = ()
+    published_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Marking:
+    """One marking curve. ``settled`` is (q* bytes, p*) where DCQCN settles on it, if it does."""
+
+    name: str
+    kmin_bytes: int
+    kmax_bytes: int
+    pmax_percent: float
+    settled: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A level of the queue that matters: ``short`` stands at the line, ``words`` in the legend."""
+
+    short: str
+    words: str
+    size_bytes: float
+
+
+@dataclass(frozen=True, slots=True)
+class MarkingPlot:
+    """A marking curve over the egress queue, with bounds and with curves to compare."""
+
+    title: str
+    subtitle: str
+    speed_mbps: int
+    curve: Marking
+    others: tuple[Marking, ...] = ()
+    strict: Level | None = None
+    xoff: Level | None = None
+    pool: Level | None = None
+
+
+def draw_length(plot: LengthPlot, path: Path) -> None:
+    """Write headroom over cable length. Raises PlotterMissing, OSError, and ValueError for another suffix."""
+    with _figure(plot.title, plot.subtitle, path) as (figure, axes):
+        for index, segment in enumerate(plot.segments):
+            style = "-" if index == 0 else _DASHES[(index - 1) % len(_DASHES)]
+            axes.plot(*_kb(segment.points), color=_BLUE, linestyle=style, linewidth=2, label=segment.method)
+        axes.plot(*_kb(plot.floor), color=_RED, linestyle="--", label="physical floor: in flight + peer reaction")
+        if plot.published:
+            label = f"published rows: {plot.published_name}"
+            axes.plot(*_kb(plot.published), "s", color=_GREEN, markersize=7, markerfacecolor="none", label=label)
+        metres, size = plot.asked
+        label = f"asked: {metres:g} m needs {size:,} B"
+        axes.plot([metres], [size / 1000], "o", color="black", markersize=8, zorder=5, label=label)
+        axes.set_xlim(0, max(x for segment in plot.segments for x, _ in segment.points))
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("cable length [m]")
+        axes.set_ylabel("headroom per lossless priority [KB = 1000 B]")
+        _time_axis(axes, "y", plot.speed_mbps, 1000)
+        axes.grid(True, color="#DDDDDD", linewidth=0.6)
+        _legend(figure)
+
+
+def draw_marking(plot: MarkingPlot, path: Path) -> None:
+    """Write the marking curve. Raises PlotterMissing, OSError, and ValueError for another suffix."""
+    with _figure(plot.title, plot.subtitle, path) as (figure, axes):
+        low, high = _range(plot)
+        axes.set_xscale("log")
+        axes.set_xlim(low, high)
+        axes.set_ylim(0, 105)
+        _draw_curve(axes, plot.curve, low, high, color=_BLUE, linestyle="-", linewidth=2.6, zorder=4)
+        for index, curve in enumerate(plot.others):
+            colour, style = _PRESETS[index % len(_PRESETS)], _DASHES[index % len(_DASHES)]
+            _draw_curve(axes, curve, low, high, color=colour, linestyle=style, linewidth=1.6)
+        _draw_levels(axes, plot, high)
+        axes.set_xlabel("egress queue [bytes, logarithmic]")
+        axes.set_ylabel("marked packets [%]")
+        axes.xaxis.set_major_formatter(lambda value, _: show_bytes(round(value)))
+        axes.xaxis.set_minor_formatter(lambda value, _: "")
+        _time_axis(axes, "x", plot.speed_mbps, 1)
+        axes.grid(True, which="major", color="#DDDDDD", linewidth=0.6)
+        if any(curve.settled for curve in (plot.curve, *plot.others)):
+            axes.plot([], [], "o", color=_GREY, markersize=6, label="dots: q*, where DCQCN settles")
+        _legend(figure)
+
+
+@contextmanager
+def _figure(title: str, subtitle: str, path: Path) -> Iterator[tuple[Figure, Axes]]:
+    """An empty figure with its title; written to the path when it is drawn."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise ValueError(f"{path}: a plot is written as {' or '.join(SUFFIXES)}, by the ending of its name")
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure as NewFigure
+    except ImportError as error:
+        raise PlotterMissing("plots need matplotlib, which is not installed") from error
+    with mpl.rc_context(_SETTINGS):
+        figure = NewFigure(figsize=(9, 5.8), layout="constrained")
+        figure.suptitle(title, fontsize=13, fontweight="bold")
+        axes = figure.add_subplot()
+        axes.set_title(subtitle, fontsize=9.5, color=_GREY, pad=10)
+        yield figure, axes
+        svg = path.suffix.lower() == ".svg"
+        about = {"Date": None, "Creator": "rocetune", "Title": title} if svg else {"Software": "rocetune"}
+        figure.savefig(path, format=path.suffix.lower()[1:], dpi=130, metadata=about)
+
+
+def _legend(figure: Figure) -> None:
+    """Below the axes, where it hides nothing; a long one makes the figure taller instead of the axes flatter."""
+    labels = figure.axes[0].get_legend_handles_labels()[1]
+    figure.set_figheight(5.0 + 0.2 * ((len(labels) + 1) // 2))
+    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
+
+
+def _kb(points: Sequence[tuple[float, int]]) -> tuple[list[float], list[float]]:
+    return [metres for metres, _ in points], [size / 1000 for _, size in points]
+
+
+def _time_axis(axes: Axes, which: str, speed_mbps: int, unit: int) -> None:
+    """The same scale as microseconds at line rate, on the other side."""
+    per_us = speed_mbps / 8 / unit
+    change = (lambda size: size / per_us, lambda time: time * per_us)
+    label = "microseconds at line rate"
+    if which == "y":
+        axes.secondary_yaxis("right", functions=change).set_ylabel(label)
+        return
+    other = axes.secondary_xaxis("top", functions=change)
+    other.set_xlabel(label)
+    other.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+
+
+def _range(plot: MarkingPlot) -> tuple[float, float]:
+    """From below the first mark to above the last level."""
+    curves = (plot.curve, *plot.others)
+    levels = [line.size_bytes for line in (plot.strict, plot.xoff, plot.pool) if line is not None]
+    low = min(*(curve.kmin_bytes for curve in curves), *levels, plot.curve.kmin_bytes)
+    high = max(*(curve.kmax_bytes for curve in curves), *levels, plot.curve.kmax_bytes)
+    return low / 2, high * 1.8
+
+
+def _draw_curve(axes: Axes, curve: Marking, low: float, high: float, **style: Any) -> None:
+    """Nothing below kmin, a ramp to pmax at kmax, everything above; straight only in bytes, so it is sampled."""
+    kmin, kmax, pmax = curve.kmin_bytes, curve.kmax_bytes, curve.pmax_percent
+    ramp = [kmin * (kmax / kmin) ** (step / 60) for step in range(61)] if kmax > kmin else [kmin]
+    rise = [pmax * (size - kmin) / (kmax - kmin) if kmax > kmin else 0.0 for size in ramp]
+    label = f"{curve.name}: {show_bytes(kmin)} to {show_bytes(kmax)}, pmax {pmax:g} %"
+    if curve.settled is not None:
+        label += f"; q* {show_bytes(round(curve.settled[0]))}"
+        axes.plot([curve.settled[0]], [100 * curve.settled[1]], "o", color=style["color"], markersize=7, zorder=5)
+    axes.plot([low, *ramp, kmax, high], [0, *rise, 100, 100], label=label, **style)
+
+
+def _draw_levels(axes: Axes, plot: MarkingPlot, high: float) -> None:
+    """kmin and kmax, the strict bound, where PFC starts, the pool; each labelled at its line and in the legend."""
+    lines: list[tuple[Level, str, Any]] = [
+        (Level("kmin", "", plot.curve.kmin_bytes), _BLUE, ":"),
+        (Level("kmax", "", plot.curve.kmax_bytes), _BLUE, ":"),
+    ]
+    for line, colour, dash in ((plot.strict, _GREY, "--"), (plot.xoff, _RED, "-"), (plot.pool, "black", "-.")):
+        if line is not None:
+            lines.append((line, colour, dash))
+    if plot.xoff is not None:
+        axes.axvspan(plot.xoff.size_bytes, high, color=_RED, alpha=0.07, linewidth=0, label="PFC pauses the senders")
+    left, right = axes.get_xlim()
+    taken: list[tuple[float, float]] = []  # place on the axis from 0 to 1, height
+    for line, colour, dash in sorted(lines, key=lambda item: item[0].size_bytes):
+        axes.axvline(line.size_bytes, color=colour, linestyle=dash, linewidth=1.4, label=line.words or None)
+        place = _share(line.size_bytes, left, right)
+        height = next(
+            level for level in (97.0, 80.0, 63.0, 46.0, 29.0, 12.0)
+            if all(level != other or abs(place - near) > 0.035 for near, other in taken) or level == 12.0
+        )  # fmt: skip
+        taken.append((place, height))
+        axes.text(
+            line.size_bytes,
+            height,
+            f" {line.short} ",
+            color=colour,
+            rotation=90,
+            ha="right",
+            va="top",
+            fontsize=9,
+        )
+
+
+def _share(size: float, left: float, right: float) -> float:
+    from math import log
+
+    return log(size / left) / log(right / left)
