@@ -200,9 +200,10 @@ def fixed_point(speed_mbps: int, flows: int, params: Params, packet_bytes: int =
     p = 0.0 if params.ai_mbps <= 0 else -math.expm1(-_bisect(model, root))
     exists = p < _CERTAIN
     flow = speed_mbps / flows
+    share = f"{flow:,.0f}" if flow >= 100 else f"{flow:.3g}"
     counter = params.byte_counter_bytes
     steps = [
-        f"{flows} flows on {show_speed(speed_mbps)}: {flow:,.4g} Mbit/s each, {model.rate:,.4g} packets/s of "
+        f"{flows} flows on {show_speed(speed_mbps)}: {share} Mbit/s each, {model.rate:,.0f} packets/s of "
         f"{packet_bytes} B",
         f"R_AI {params.ai_mbps:g} Mbit/s, T {params.timer_us:g} us, B "
         + ("off" if counter is None else f"{counter:,.0f} B")

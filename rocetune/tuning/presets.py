@@ -119,7 +119,7 @@ class EcnPreset:
             kmin, kmax = max(1, round(self.kmin * factor)), max(1, round(self.kmax * factor))
             per = f"per {show_speed(self.per_mbps)}, times {factor:g}"
             return kmin, kmax, f"{self.kmin:,.0f} and {self.kmax:,.0f} B {per}"
-        return int(self.kmin), int(self.kmax), f"{self.kmin:,.0f} and {self.kmax:,.0f} B at any speed"
+        return int(self.kmin), int(self.kmax), f"{self.kmin:,.0f} and {self.kmax:,.0f} B, not scaled with the speed"
 
     def _elsewhere(self, speed_mbps: int) -> str:
         assert self.speeds_mbps is not None
@@ -128,10 +128,8 @@ class EcnPreset:
         text = f"not made for {show_speed(speed_mbps)}"
         if self.per_mbps is not None or self.unit == "percent":
             return f"{text}: scaled by the same rule"
-        then, now = self.kmax * 8 / near, self.kmax * 8 / speed_mbps
-        return (
-            f"{text}: the bytes stay and the time changes, kmax was {then:.3g} us at {show_speed(near)}, is {now:.3g}"
-        )
+        then, now = show_us(self.kmax, near), show_us(self.kmax, speed_mbps)
+        return f"{text}: the bytes stay and the time changes, kmax was {then} at {show_speed(near)} and is {now} here"
 
 
 @cache
