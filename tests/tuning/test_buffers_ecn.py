@@ -350,3 +350,10 @@ def test_a_way_that_fits_does(ports: int, priorities: int, headroom: int, size: 
         if way.kind == "fewer_priorities" and way.fits and not fit.feasible:
             assert buffers.fit(size, [buffers.Need(ports, int(way.value), headroom, 9216)]).feasible
             assert int(way.value) < priorities
+
+
+def test_no_more_priorities_are_given_up_than_needed() -> None:
+    """32 x 3 groups of 1,000,000 B in 70 MB: two priorities need 64 MB and fit."""
+    needs = [buffers.Need(32, 3, 1_000_000, 9216)]
+    (fewer, _) = buffers.ways_out(buffers.fit(70_000_000, needs), needs)
+    assert fewer.kind == "fewer_priorities" and fewer.value == 2 and fewer.need_bytes == 64_000_000 and fewer.fits
