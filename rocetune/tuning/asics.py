@@ -12,32 +12,21 @@ from typing import Any, Literal
 
 import yaml
 
+from rocetune.model.units import show_speed
+from rocetune.tuning import published
+from rocetune.tuning.families import Family, Fit, Lines, Parts, Preset, fallback_of, family_of, reference_of
+
+__all__ = ["Asic", "AsicTable", "Fit", "Lines", "Parts", "Pool", "Preset", "table"]
+
 Layout = Literal["shared", "sliced", "voq", "nic"]
 Confidence = Literal["high", "medium", "low"]
 
 _VENDORS = ("broadcom", "nvidia", "mellanox", "marvell", "innovium", "cisco", "intel", "brcm", "strataxgs", "stratadnx")
 _MAKERS = {"arista", "dell", "dellemc", "juniper", "cisco", "nexus", "nokia", "edgecore", "accton", "celestica", "fs"}
 _MAKERS |= {"supermicro", "wistron", "marvell", "nexthop"}
+# Speeds that Ethernet has, Mbit/s.
+_ETHERNET_MBPS = (100, 1000, 2500, 5000, 10_000, 25_000, 40_000, 50_000, 100_000, 200_000, 400_000, 800_000, 1_600_000)
 _REVISION = re.compile(r"([a-z]+[0-9]{4,})([a-z][0-9]*)")
-
-
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """Headroom preset fitted to a published table: ``base + fixed_us * R + wire_factor * 2LR/v``."""
-
-    base_bytes: float
-    fixed_us: float
-    wire_factor: float
-    error_percent: float  # worst error of the fit; the planned number is raised by it
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """Headroom preset as a sum of parts (NVIDIA's calculation). ``response_bytes`` None: the IEEE limit."""
-
-    mac_phy_bytes: float
-    response_bytes: float | None
-    delay_ns: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +56,85 @@ class Asic:
     hbm_bytes: int | None
     layout: Layout
     slices: int
-    preset: Fit | Parts | None
+    preset: Fit | Parts | None  # the chip's own, from one table; see presets_for
     preset_table: str
     gearbox_ns: tuple[tuple[str, float], ...]
     pools: tuple[Pool, ...]
     source: str
     confidence: Confidence
     unsure: tuple[str, ...]
+    user: tuple[str, ...] = ()  # fields that a user stated or overrode
+
+    @property
+    def reference(self) -> Family | None:
+        """The preset of the bare chip: the user's, else the one that holds on the whole of its table, else the fit."""
+        mine = Family(self.name, self.preset, ()) if self.preset is not None else None
+        return mine if "headroom" in self.user else reference_of(self.key) or mine
+
+    def presets_for(self, model: str | None) -> tuple[Family, ...]:
+        """Presets of a model, of which the largest value counts; without a model the chip's reference.
+
+        A model with a table gets the preset fitted to it. For any other the reference is joined by what its maker
+        publishes for this chip, and by the table that makers of Broadcom platforms reuse most: one of them is likely
+        what the model runs. A chip without any preset borrows its maker's from other chips of the vendor.
+        """
+        reference = self.reference
+        if model is None or "headroom" in self.user:
+            return (reference,) if reference is not None else ()
+        found = published.match(model)
+        own = [item for item in found.tables if self._has(item)] if found is not None and found.own else []
+        fitted = [family_of(item.name) for item in own if not item.empty]
+        if fitted and all(fitted):
+            return tuple(dict.fromkeys(item for item in fitted if item is not None))
+        maker = published.maker_of(model)
+        wanted = [reference, *fitted]
+        wanted += [family_of(item.name) for item in published.published() if item.maker == maker and self._has(item)]
+        if reference is None:
+            wanted += [family for family, _ in self._lenders(maker)]
+        if self.layout != "voq":
+            wanted.append(fallback_of(self.vendor))
+        return tuple(dict.fromkeys(item for item in wanted if item is not None))
+
+    def _lenders(self, maker: str) -> list[tuple[Family, int | None]]:
+        """Presets of a maker for other chips of the vendor, with their cells: those that have ports as fast, if any."""
+        chips = table()
+        found: list[tuple[Family, int | None, int]] = []
+        for item in published.published():
+            chip, family = chips.get(item.asic), family_of(item.name)
+            if item.maker == maker and chip is not None and chip.vendor == self.vendor and family is not None:
+                found.append((family, chip.cell_bytes, max(row.speed_mbps for row in item.rows)))
+        as_fast = [item for item in found if item[2] >= (self.port_gbps or 0) * 1000]
+        return [(family, cell) for family, cell, _ in as_fast or found]
+
+    def lent(self, family: Family, model: str | None) -> float:
+        """By how much a preset of another chip grows here: larger cells inflate every frame. 1 for its own."""
+        if self.reference is not None or family.fallback or self.cell_bytes is None:
+            return 1.0
+        cells = [cell for item, cell in self._lenders(published.maker_of(model)) if item is family and cell]
+        return max((self.cell_bytes / cell for cell in cells), default=1.0) if cells else 1.0
+
+    def preset_for(self, model: str | None) -> Preset | None:
+        """The preset of the model's family, else the chip's reference, else None."""
+        found = self.presets_for(model)
+        return found[0].preset if found else None
+
+    def _has(self, item: published.PublishedTable) -> bool:
+        return self.key in (item.asic, *item.also)
+
+    def speeds(self) -> tuple[int, ...]:
+        """Port speeds (Mbit/s) that published tables list for the chip; empty where none does."""
+        return tuple(sorted({row.speed_mbps for item in published.published() if self._has(item) for row in item.rows}))
+
+    def check_speed(self, speed_mbps: int) -> None:
+        """Raises ValueError for a speed that no port of the chip has."""
+        listed = ", ".join(show_speed(speed) for speed in self.speeds())
+        if self.port_gbps is not None and speed_mbps > self.port_gbps * 1000:
+            tables = f" (published tables list {listed})" if listed else ""
+            most = show_speed(self.port_gbps * 1000)
+            raise ValueError(f"{self.name} has ports up to {most}{tables}: {show_speed(speed_mbps)} is more than that")
+        if speed_mbps not in _ETHERNET_MBPS:
+            rates = listed or ", ".join(show_speed(speed) for speed in _ETHERNET_MBPS if speed >= 10_000)
+            raise ValueError(f"no port of {self.name} runs at {show_speed(speed_mbps)}: Ethernet speeds are {rates}")
 
     def pool(self, model: str | None) -> Pool | None:
         """Pools of a model (``Z9332F`` is found in ``DellEMC-Z9332f-O32``), or None."""
@@ -118,19 +179,47 @@ class AsicTable:
 
     def find(self, text: str) -> Asic | None:
         """A chip by ``Tomahawk 3``, ``broadcom-tomahawk3``, ``TH3``, ``BCM56980B0`` or a model; None if unknown."""
+        key = self._key_of(text)
+        return self._asics[key] if key else self.by_model(text)
+
+    def _key_of(self, text: str) -> str | None:
         wanted = _squeeze(text)
         for vendor in _VENDORS:
             if wanted.startswith(vendor) and wanted[len(vendor) :] in self._names:
                 wanted = wanted[len(vendor) :]
         revision = _REVISION.fullmatch(wanted)
-        key = self._names.get(wanted) or (self._names.get(revision[1]) if revision else None)
-        return self._asics[key] if key else self.by_model(text)
+        return self._names.get(wanted) or (self._names.get(revision[1]) if revision else None)
 
     def by_model(self, text: str) -> Asic | None:
         """A chip by switch model or SONiC hardware SKU (``DCS-7060DX4-32``, ``DellEMC-Z9332f-O32``)."""
         wanted = _squeeze(text)
         hits = [model for model in self._models if len(model) >= 5 and model in wanted]
-        return self._asics[self._models[max(hits, key=len)]] if hits else None
+        if hits:
+            return self._asics[self._models[max(hits, key=len)]]
+        return self._asics.get(published.asic_of(text))
+
+    def get(self, key: str) -> Asic | None:
+        """A chip by its key in asics.yaml."""
+        return self._asics.get(key)
+
+    def extended(self, rows: Mapping[str, Mapping[str, Any]]) -> AsicTable:
+        """A table with a user's chips: new ones, or single fields of known ones. See asic_rows for the fields.
+
+        ``rows`` is by name in any spelling. Raises ValueError for an unknown field or a value that cannot be.
+        """
+        from rocetune.tuning.asic_rows import changed, made  # it needs Asic
+
+        asics = dict(self._asics)
+        for name, row in rows.items():
+            known = self.find_name(name)
+            asic = changed(known, name, row) if known is not None else made(name, row, _squeeze(name))
+            asics[asic.key] = asic
+        return AsicTable(asics)
+
+    def find_name(self, text: str) -> Asic | None:
+        """A chip by name, alias or part number alone; None if unknown."""
+        key = self._key_of(text)
+        return self._asics[key] if key else None
 
     def suggest(self, text: str) -> tuple[str, ...]:
         """Up to three names that the user may have meant."""

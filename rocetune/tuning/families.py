@@ -1,0 +1,150 @@
+"""Headroom presets: per chip, and per platform family of a chip where its published table says more.
+
+Three forms: a fit with three parameters (:class:`Fit`), NVIDIA's sum of parts (:class:`Parts`), and one line per port
+speed (:class:`Lines`). Data: ``data/headroom_presets.yaml``, fitted to the tables of :mod:`rocetune.tuning.published`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import yaml
+
+from rocetune.tuning import wire
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Headroom preset fitted to a published table: ``base + fixed_us * R + wire_factor * 2LR/v``."""
+
+    base_bytes: float
+    fixed_us: float
+    wire_factor: float
+    error_percent: float  # worst error of the fit; the planned number is raised by it
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Headroom preset as a sum of parts (NVIDIA's calculation). ``response_bytes`` None: the IEEE limit."""
+
+    mac_phy_bytes: float
+    response_bytes: float | None
+    delay_ns: float = 0.0
+    factor: float | None = None  # cell inflation; None: all packets small
+    frame_bytes: int = 1024  # the lossless frame that the table was built with
+    quanta_800g: int | None = None  # what the table was built with, where it has 800G
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """At one port speed: the larger of a few ``base_bytes + factor * 2LR/v``."""
+
+    speed_mbps: int
+    pieces: tuple[tuple[float, float], ...]  # (base_bytes, factor)
+
+    def bytes_at(self, cable_m: float) -> float:
+        """Not rounded."""
+        flight = wire.cable_round_trip_bytes(self.speed_mbps, cable_m)
+        return max(base + factor * flight for base, factor in self.pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Headroom preset with a line per port speed, never below a row of its table."""
+
+    lines: tuple[Line, ...]  # by speed
+    error_percent: float
+    most_m: float | None = None  # of a table with one value for all lengths: no longer cable than it lists
+
+    def bytes_at(self, speed_mbps: int, cable_m: float) -> tuple[float, Line]:
+        """Bytes, not rounded, and the line that decided.
+
+        A speed between two lines takes the faster one. No speed gets less than a slower one, whatever its line says.
+        Beyond the fastest line the whole grows with the speed.
+        """
+        reached = next((number for number, line in enumerate(self.lines) if line.speed_mbps >= speed_mbps), None)
+        usable = self.lines if reached is None else self.lines[: reached + 1]
+        found = [(line.bytes_at(cable_m), line) for line in usable]
+        if reached is None:
+            last = self.lines[-1]
+            scale = speed_mbps / last.speed_mbps
+            faster = Line(speed_mbps, tuple((base * scale, factor) for base, factor in last.pieces))
+            found.append((faster.bytes_at(cable_m), faster))
+        return max(found, key=lambda item: item[0])
+
+    def covers(self, cable_m: float) -> bool:
+        """False beyond the longest cable of a flat table."""
+        return self.most_m is None or cable_m <= self.most_m
+
+
+Preset = Fit | Parts | Lines
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The preset of one or several tables that were calculated alike."""
+
+    name: str
+    preset: Preset
+    tables: tuple[str, ...]  # names of published tables
+    reference: tuple[str, ...] = ()  # chips that get it without a model
+    fallback: str = ""  # chip vendor whose platforms may share this table whatever their chip
+    note: str = ""
+
+
+def _parts(block: Mapping[str, Any]) -> Parts:
+    response = None if block.get("quanta") else float(block["response_bytes"])
+    return Parts(
+        float(block["mac_phy_bytes"]),
+        response,
+        float(block.get("delay_ns", 0)),
+        float(block["factor"]),
+        int(block["frame_bytes"]),
+        block.get("quanta_800g"),
+    )
+
+
+def _lines(block: Mapping[str, Any]) -> Lines:
+    rows = block["lines"]
+    made = (Line(int(speed), tuple((float(b), float(f)) for b, f in rows[speed])) for speed in sorted(rows))
+    return Lines(tuple(made), float(block["error_percent"]), block.get("most_m"))
+
+
+@cache
+def families() -> Mapping[str, Family]:
+    """All presets of platform families, by name."""
+    text = resources.files("rocetune.tuning").joinpath("data/headroom_presets.yaml").read_text(encoding="utf-8")
+    blocks = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))["presets"]
+    return {
+        name: Family(
+            name,
+            _parts(block["parts"]) if "parts" in block else _lines(block),
+            tuple(block["tables"]),
+            tuple(block.get("reference", ())),
+            block.get("fallback", ""),
+            block.get("note", ""),
+        )
+        for name, block in blocks.items()
+    }
+
+
+@cache
+def family_of(table: str) -> Family | None:
+    """The preset fitted to a published table, by the table's name."""
+    return next((item for item in families().values() if table in item.tables and not item.fallback), None)
+
+
+@cache
+def reference_of(asic: str) -> Family | None:
+    """The preset that a bare chip (key of asics.yaml) gets in place of its three-parameter fit."""
+    return next((item for item in families().values() if asic in item.reference), None)
+
+
+@cache
+def fallback_of(vendor: str) -> Family | None:
+    """The table that makers of a vendor's chips reuse most."""
+    return next((item for item in families().values() if item.fallback == vendor), None)
