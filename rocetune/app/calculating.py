@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
-from rocetune.app.breakdown import floor_terms, terms_of
+from rocetune.app.breakdown import Basis, floor_terms, terms_of
 from rocetune.app.errors import UseError
 from rocetune.model.plan import Assumption, PlanProblem
 from rocetune.model.units import show_speed
 from rocetune.report.answers import HeadroomAnswer, Port, Room
-from rocetune.tuning import buffers, ecn, wire
+from rocetune.tuning import buffers, published, thresholds, wire
 from rocetune.tuning.asics import Asic, table
 from rocetune.tuning.headroom import Headroom, headroom
+from rocetune.tuning.own_table import LookUp, look_up, range_of
+from rocetune.tuning.published import PublishedTable
 
 IB_MTUS = (256, 512, 1024, 2048, 4096)
 HOST_CABLE_M = 30.0  # an ordinary long cable to a server, where none is stated
@@ -35,6 +39,10 @@ class HeadroomAsk:
     chip: Chip = field(default_factory=Chip)
     mtu_bytes: int = 9216
     rdma_mtu: int = 4096
+    cell_bytes: int | None = None
+    delay_ns: float | None = None
+    table: PublishedTable | None = None  # the user's own, before the shipped one
+    lookup: bool = True
     at_800g: int = wire.QUANTA_800G
     ports: int | None = None
     lossless: int | None = None
@@ -61,6 +69,18 @@ def chip_named(asic: str | None, model: str | None) -> Chip:
     return Chip(found, model or (asic if known.by_model(asic) is found else None))
 
 
+def table_file(path: Path) -> PublishedTable:
+    """A user's own headroom table. Raises UseError with file, line and remedy."""
+    try:
+        return published.read_table(path.read_text(encoding="utf-8-sig"), path.name)
+    except published.TableError as error:
+        raise UseError(
+            f"{path}:{error.line}: {error.text}", f"{error.remedy[:1].upper()}{error.remedy[1:]}."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise UseError(f"{path} is not a text file", "Give a pg_profile_lookup.ini or a CSV file.") from error
+
+
 def frame_of(rdma_mtu: int, mtu_bytes: int) -> tuple[int, tuple[Assumption, ...]]:
     """Lossless frame with its gap. An IB MTU gets RoCE's headers; any other number is the frame itself.
 
@@ -82,15 +102,22 @@ def calculate_headroom(ask: HeadroomAsk) -> HeadroomAnswer:
     """One port, and with ``ports`` the whole switch. Raises UseError or ValueError where an input cannot be."""
     frame, assumed = frame_of(ask.rdma_mtu, ask.mtu_bytes)
     asic, model = ask.chip.asic, ask.chip.model
+    check_speed(asic, ask.speed_mbps)
     port = Port(ask.speed_mbps, ask.cable_m, ask.mtu_bytes, frame, asic, model)
     result = compute(ask, ask.cable_m)
+    found = look_up(model, asic, ask.table, ask.lookup)
+    row = found.row(ask.speed_mbps, ask.cable_m) if result.method == "table" else None
     quanta = wire.reaction_quanta(ask.speed_mbps, ask.at_800g)
+    rows, name = published_rows(ask)
     answer = HeadroomAnswer(
         port=port,
         result=result,
-        terms=tuple(terms_of(port, result, quanta, None, None)),
+        terms=tuple(terms_of(port, result, Basis(quanta, ask.cell_bytes, ask.delay_ns, row))),
         floor=tuple(floor_terms(port, quanta)),
-        confidence=asic.confidence if asic else "low",
+        published=rows,
+        published_name=name,
+        confidence=row[0].confidence if row is not None else asic.confidence if asic else "low",
+        notes=_notes(ask, found, row),
         assumptions=(*assumed, *doubts(asic), *_reaction_doubts(ask)),
     )
     if ask.ports is not None:
@@ -102,17 +129,59 @@ def calculate_headroom(ask: HeadroomAsk) -> HeadroomAnswer:
 
 
 def compute(ask: HeadroomAsk, cable_m: float) -> Headroom:
-    """Headroom of the asked port with another cable."""
+    """Headroom of the asked port with another cable. Raises UseError where nothing is known to compute it from."""
+    if ask.chip.asic is None and ask.cell_bytes is None and ask.table is None:
+        remedy = "Name one: --asic tomahawk3 (`rocetune asics` lists them), or --cell 254B for the canonical sum."
+        raise UseError("neither the chip nor its cell size is known: headroom differs threefold between chips", remedy)
     frame, _ = frame_of(ask.rdma_mtu, ask.mtu_bytes)
-    return headroom(
-        ask.speed_mbps,
-        cable_m,
-        ask.chip.asic,
-        mtu_bytes=ask.mtu_bytes,
-        frame_bytes=frame,
-        model=ask.chip.model,
-        at_800g=ask.at_800g,
-    )
+    try:
+        return headroom(
+            ask.speed_mbps,
+            cable_m,
+            ask.chip.asic,
+            mtu_bytes=ask.mtu_bytes,
+            frame_bytes=frame,
+            model=ask.chip.model,
+            table=ask.table,
+            lookup=ask.lookup,
+            at_800g=ask.at_800g,
+            cell_bytes=ask.cell_bytes,
+            delay_ns=ask.delay_ns,
+        )
+    except ValueError as error:
+        raise UseError(str(error)) from error
+
+
+def check_speed(asic: Asic | None, speed_mbps: int) -> None:
+    """Raises UseError for a speed that the chip has not."""
+    if asic is None:
+        return
+    try:
+        asic.check_speed(speed_mbps)
+    except ValueError as error:
+        raise UseError(f"--speed: {error}", f"`rocetune asics {asic.key}` shows what is known of it.") from error
+
+
+def _notes(ask: HeadroomAsk, found: LookUp, row: tuple[PublishedTable, published.Row] | None) -> tuple[str, ...]:
+    """How a table was chosen, and how far other tables of the chip are apart."""
+    notes = [*found.steps()]
+    if row is not None and row[1].cable_m != ask.cable_m:
+        notes.append(f"{ask.cable_m:g} m is not listed: the next longer one, {row[1].cable_m:g} m, is taken")
+    if row is not None and row[0].note:
+        notes.append(f"{row[0].name}: {row[0].note}")
+    spread = range_of(ask.chip.asic.key, ask.speed_mbps, ask.cable_m) if ask.chip.asic and not found.own else ""
+    return (*notes, spread) if spread else tuple(notes)
+
+
+def published_rows(ask: HeadroomAsk) -> tuple[tuple[tuple[float, int], ...], str]:
+    """Rows at the asked speed for the picture: of the user's table, the model's, or every table of the chip."""
+    asic, own = ask.chip.asic, ask.table or published.table_of(ask.chip.model)
+    tables = [own] if own else [item for item in published.published() if asic is not None and item.asic == asic.key]
+    rows = {(row.cable_m, row.xoff_bytes) for item in tables for row in item.rows if row.speed_mbps == ask.speed_mbps}
+    if not rows or not tables:
+        return (), ""
+    name = tables[0].name if len(tables) == 1 else f"{len(tables)} tables of {asic.name if asic else 'the chip'}"
+    return tuple(sorted(rows)), name
 
 
 def room_of(
@@ -126,37 +195,64 @@ def room_of(
     if asic is None or size is None:
         whose = f"of {asic.name} is not published" if asic else "is not known: name the chip with --asic"
         return room, (), (Assumption("buffer", f"buffer size {whose}; fit and PFC start are not checked"),)
-    fit = buffers.fit(size, [buffers.Need(ports, lossless, headroom_bytes, ask.mtu_bytes)], slices=asic.slices)
+    needs = [buffers.Need(ports, lossless, headroom_bytes, ask.mtu_bytes)]
+    fit = buffers.fit(size, needs, slices=asic.slices)
     room = replace(room, buffer_bytes=size, slices=asic.slices, whys=(fit.why,))
     pool = asic.pool(chip.model)
     if pool is not None and pool.headroom_bytes:
         shared = buffers.headroom_pool(headroom_bytes, ports * lossless, pool.headroom_bytes)
         room = replace(room, pool_bytes=pool.headroom_bytes, pausing_at_once=shared.pausing_at_once)
     if not fit.feasible:
-        return room, (_too_much(asic, fit, ask, ports, lossless),), ()
-    start = int(ecn.incast_bound(fit.shared_bytes, ask.alpha))
-    gap = buffers.xon_gap_bytes(ask.mtu_bytes)
-    room = replace(room, shared_bytes=fit.shared_bytes, xoff_bytes=start, xon_bytes=max(0, start - gap))
-    return room, (), ()
-
-
-def _too_much(asic: Asic, fit: buffers.Fit, ask: HeadroomAsk, ports: int, lossless: int) -> PlanProblem:
-    """Which ports need too much, and the ways out with their numbers."""
-    each = fit.need_bytes // (ports * lossless)
-    text = (
-        f"{ports} ports x {lossless} lossless x {each:,} B = {fit.need_bytes:,} B of headroom and "
-        f"{fit.minimum_bytes:,} B for one frame per port do not fit in the {fit.buffer_bytes:,} B of {asic.name}"
+        return room, (_too_much(asic, fit, ask, needs),), ()
+    groups = -(-ports * lossless // asic.slices)
+    start = thresholds.dynamic_xoff(fit.shared_bytes, ask.alpha, groups)
+    try:
+        gap = thresholds.hysteresis(
+            ask.speed_mbps,
+            ask.cable_m,
+            ask.mtu_bytes,
+            cell_bytes=_cell(asic),
+            xoff_bytes=start.alone_bytes,
+            at_800g=ask.at_800g,
+        )
+    except ValueError as error:
+        text = f"pause starts at {start.alone_bytes:,} B: {error}"
+        problem = PlanProblem(_where(ask), text, "a larger --alpha, shorter cables, fewer lossless priorities")
+        return replace(room, shared_bytes=fit.shared_bytes, xoff_bytes=start.alone_bytes), (problem,), ()
+    room = replace(room, whys=(fit.why, start.why, gap.why))
+    return (
+        replace(
+            room,
+            shared_bytes=fit.shared_bytes,
+            xoff_bytes=start.alone_bytes,
+            crowded_bytes=start.crowded_bytes,
+            xon_bytes=gap.xon_bytes,
+        ),
+        (),
+        (),
     )
-    ways = []
-    if ask.cable_m > 5:
-        ways.append(f"cables of 5 m need {compute(ask, 5).headroom_bytes:,} B each")
-    if lossless > 1:
-        fewer = fit.need_bytes * (lossless - 1) // lossless
-        ways.append(f"{lossless - 1} lossless priorities instead of {lossless} need {fewer:,} B")
-    ratio = buffers.ratio_needed(fit)
-    if ratio is not None:
-        ways.append(f"a shared headroom pool over-subscribed {ratio:.2f} times")
-    return PlanProblem(f"{show_speed(ask.speed_mbps)}, {ask.cable_m:g} m", text, "; or ".join(ways) or "fewer ports")
+
+
+def _cell(asic: Asic) -> int:
+    return (asic.cell_bytes or 1) if asic.layout != "voq" else 1
+
+
+def _where(ask: HeadroomAsk) -> str:
+    return f"{show_speed(ask.speed_mbps)}, {ask.cable_m:g} m"
+
+
+def _too_much(asic: Asic, fit: buffers.Fit, ask: HeadroomAsk, needs: Sequence[buffers.Need]) -> PlanProblem:
+    """Which ports need too much, and the ways out with their numbers."""
+    (need,) = needs
+    text = (
+        f"{need.ports} ports x {need.priorities} lossless x {need.headroom_bytes:,} B = {fit.need_bytes:,} B of "
+        f"headroom and {fit.minimum_bytes:,} B for one frame per port do not fit in the {fit.buffer_bytes:,} B of "
+        f"{asic.name}"
+    )
+    ways = buffers.ways_out(
+        fit, needs, cable_m=ask.cable_m, headroom_at=lambda length: compute(ask, length).headroom_bytes
+    )
+    return PlanProblem(_where(ask), text, "; or ".join(way.text for way in ways) or "fewer ports")
 
 
 def doubts(asic: Asic | None) -> tuple[Assumption, ...]:
@@ -188,12 +284,20 @@ def _lossless_doubt(ask: HeadroomAsk) -> tuple[Assumption, ...]:
 def _next(ask: HeadroomAsk) -> tuple[tuple[str, str], ...]:
     """What to type next, with the same port."""
     port = f"--speed {show_speed(ask.speed_mbps)} --length {shown_length(ask.cable_m)}{chip_words(ask.chip)}"
-    fleet = f" --ports {ask.ports or 32} --lossless {ask.lossless or 1}"
+    cell = f" --cell {ask.cell_bytes}B" if ask.cell_bytes else ""
+    plot = (f"headroom {port}{cell} --plot headroom.svg", "headroom over cable length")
+    if ask.chip.asic is None:
+        return (("asics", "the chips whose buffers are known"), plot)
+    fleet = f" --ports {ask.ports or all_ports(ask.chip.asic, ask.speed_mbps)} --lossless {ask.lossless or 1}"
     marking = (f"ecn {port.replace(' --length', ' --rtt 8us --length')}{fleet}", "marking thresholds for this port")
-    plot = (f"headroom {port} --plot headroom.svg", "headroom over cable length")
-    if ask.ports is None and ask.chip.asic is not None:
-        return ((f"headroom {port}{fleet}", "does it fit on the whole switch?"), marking, plot)
+    if ask.ports is None:
+        return ((f"headroom {port}{cell}{fleet}", "does it fit on the whole switch?"), marking, plot)
     return (marking, plot)
+
+
+def all_ports(asic: Asic, speed_mbps: int) -> int:
+    """Ports of a speed that the chip's capacity is enough for; 32 where it is not known."""
+    return max(1, asic.capacity_gbps * 1000 // speed_mbps) if asic.capacity_gbps else 32
 
 
 def chip_words(chip: Chip) -> str:

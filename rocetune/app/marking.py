@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rocetune.app.calculating import Chip, HeadroomAsk, calculate_headroom, chip_words, frame_of, shown_length
+from rocetune.app.calculating import (
+    Chip,
+    HeadroomAsk,
+    all_ports,
+    calculate_headroom,
+    chip_words,
+    frame_of,
+    shown_length,
+)
 from rocetune.app.errors import UseError
 from rocetune.model.plan import Assumption, PlanProblem, Why
 from rocetune.model.units import show_bytes, show_speed
@@ -13,6 +21,7 @@ from rocetune.report.answers import CurveLine, DcqcnAnswer, EcnAnswer, HeadroomA
 from rocetune.tuning import buffers, dcqcn, ecn, fluid
 from rocetune.tuning.outlook import outlook
 from rocetune.tuning.presets import EcnPreset, ecn_preset, ecn_presets
+from rocetune.tuning.published import PublishedTable
 
 DEFAULT_FLOWS = 64
 DEFAULT_TIERS = 2
@@ -32,6 +41,8 @@ class EcnAsk:
     alpha: float = buffers.DEFAULT_ALPHA
     mtu_bytes: int = 9216
     rdma_mtu: int = 4096
+    table: PublishedTable | None = None  # the user's own headroom table
+    lookup: bool = True
     objective: ecn.Objective = "balanced"
     preset: str | None = None
     compare: tuple[str, ...] = ()
@@ -131,17 +142,13 @@ def _held(ask: EcnAsk) -> HeadroomAnswer | None:
             chip=ask.chip,
             mtu_bytes=ask.mtu_bytes,
             rdma_mtu=ask.rdma_mtu,
-            ports=ask.ports or _all_ports(ask),
+            table=ask.table,
+            lookup=ask.lookup,
+            ports=ask.ports or all_ports(ask.chip.asic, ask.speed_mbps),
             lossless=ask.lossless,
             alpha=ask.alpha,
         )
     )
-
-
-def _all_ports(ask: EcnAsk) -> int:
-    asic = ask.chip.asic
-    full = asic.capacity_gbps * 1000 // ask.speed_mbps if asic and asic.capacity_gbps else 32
-    return max(1, full)
 
 
 def _ports_doubt(ask: EcnAsk) -> tuple[Assumption, ...]:
@@ -149,7 +156,12 @@ def _ports_doubt(ask: EcnAsk) -> tuple[Assumption, ...]:
         text = "no chip named: where PFC starts is not known, and the order of ECN and PFC is not checked"
         return (Assumption("bounds", text, "--asic, --ports, --lossless"),)
     if ask.ports is None:
-        return (Assumption("--ports", f"{_all_ports(ask)} ports: the chip filled with {show_speed(ask.speed_mbps)}"),)
+        return (
+            Assumption(
+                "--ports",
+                f"{all_ports(ask.chip.asic, ask.speed_mbps)} ports: the chip filled with {show_speed(ask.speed_mbps)}",
+            ),
+        )
     return ()
 
 
@@ -296,7 +308,7 @@ def _room_terms(held: HeadroomAnswer, bounds: ecn.Bounds | None, alpha: float) -
 def _next(ask: EcnAsk, rtt_us: float, flows: int) -> tuple[tuple[str, str], ...]:
     port = f"--speed {show_speed(ask.speed_mbps)} --rtt {rtt_us:g}us{chip_words(ask.chip)}"
     if ask.chip.asic is not None:
-        port += f" --ports {ask.ports or _all_ports(ask)} --lossless {ask.lossless or 1}"
+        port += f" --ports {ask.ports or all_ports(ask.chip.asic, ask.speed_mbps)} --lossless {ask.lossless or 1}"
         port += f" --length {shown_length(ask.cable_m)}"
     rows = [(f"dcqcn --speed {show_speed(ask.speed_mbps)} --flows {flows}", "what the senders do with these marks")]
     if not ask.compare:

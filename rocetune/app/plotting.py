@@ -23,6 +23,7 @@ from rocetune.report.plots import (
 
 _LEAST_SPAN_M = 320.0  # so that 5, 40 and 300 m, the lengths of most published tables, are in the picture
 _SAMPLES = 240
+_JUST_BEYOND_M = 0.01  # where a table jumps to its next row
 
 
 def plot_headroom(answer: HeadroomAnswer, ask: HeadroomAsk, path: Path) -> None:
@@ -30,7 +31,8 @@ def plot_headroom(answer: HeadroomAnswer, ask: HeadroomAsk, path: Path) -> None:
     port = answer.port
     span = max(_LEAST_SPAN_M, 1.5 * port.cable_m)
     listed = _published(answer, span)
-    lengths = sorted({span * step / _SAMPLES for step in range(_SAMPLES + 1)} | {port.cable_m} | {m for m, _ in listed})
+    steps = {at for metres, _ in listed for at in (metres, metres + _JUST_BEYOND_M) if at <= span}
+    lengths = sorted({span * step / _SAMPLES for step in range(_SAMPLES + 1)} | {port.cable_m} | steps)
     samples = [(metres, compute(ask, metres)) for metres in lengths]
     segments: list[tuple[str, list[tuple[float, int]]]] = []
     for metres, result in samples:

@@ -25,6 +25,13 @@ from rocetune.cli.options import settings, shared
 @click.option("--ports", type=quantity.PORTS, metavar="N", help="Ports like this one on the switch (all that fit).")
 @click.option("--lossless", type=quantity.PRIORITIES, metavar="N", help="Lossless priorities per port (1).")
 @click.option("--length", type=quantity.LENGTH, metavar="LENGTH", default=30.0, help="Cable length (30m).")
+@click.option(
+    "--table",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Your own headroom table, as for `rocetune headroom`.",
+)
+@click.option("--no-table", is_flag=True, help="Compute the headroom even where a published table has a row.")
 @click.option("--alpha", type=quantity.ALPHA, metavar="A", default=1.0, help="Dynamic threshold factor (1).")
 @click.option("--mtu", type=quantity.MTU, metavar="BYTES", default=9216, help="Largest frame of the port (9216).")
 @click.option(
@@ -67,8 +74,9 @@ def command(list_presets: bool, plot: Path | None, more: tuple[str, ...], **aske
         return
     if asked["speed"] is None:
         raise click.UsageError("Missing option '--speed': the port's speed, as in --speed 400G.")
-    for one, other in (("rtt", "tiers"), ("objective", "preset")):
-        if asked[one] is not None and asked[other] is not None:
+    for one, other in (("rtt", "tiers"), ("objective", "preset"), ("table", "no_table")):
+        if asked[one] and asked[other]:
+            other = other.replace("_", "-")
             raise click.UsageError(f"--{one} and --{other} answer the same question: give one of them.")
     for name in ("ports", "lossless"):
         if asked[name] is not None and asked["asic"] is None and asked["model"] is None:
@@ -77,7 +85,7 @@ def command(list_presets: bool, plot: Path | None, more: tuple[str, ...], **aske
 
 
 def _answer(form: str, plot: Path | None, compare: tuple[str, ...], asked: dict[str, Any]) -> None:
-    from rocetune.app.calculating import chip_named
+    from rocetune.app.calculating import chip_named, table_file
     from rocetune.app.marking import EcnAsk, calculate_ecn
     from rocetune.report.curves import ecn_json, ecn_markdown, ecn_text
 
@@ -91,6 +99,8 @@ def _answer(form: str, plot: Path | None, compare: tuple[str, ...], asked: dict[
             ports=asked["ports"],
             lossless=asked["lossless"],
             alpha=asked["alpha"],
+            table=table_file(asked["table"]) if asked["table"] else None,
+            lookup=not asked["no_table"],
             mtu_bytes=asked["mtu"],
             rdma_mtu=asked["rdma_mtu"],
             objective=asked["objective"] or "balanced",

@@ -27,6 +27,16 @@ from rocetune.cli.options import settings, shared
     default=4096,
     help="RDMA MTU of the lossless priority (4096); another number is its whole frame.",
 )
+@click.option("--cell", type=quantity.CELL, metavar="SIZE", help="Buffer cell, where the chip is not listed: 254B.")
+@click.option("--delay", type=quantity.DELAY, metavar="TIME", help="MAC, PHY and FEC of both ends, as in 200ns.")
+@click.option(
+    "--table",
+    "own",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Your own table before all others: pg_profile_lookup.ini, or CSV with speed_mbps, cable_m, xoff_bytes.",
+)
+@click.option("--no-table", is_flag=True, help="Compute, even where the platform's published table has a row.")
 @click.option("--quanta-800g", type=click.Choice(["1810", "905"]), default="1810", help="Peer's reaction at 800G.")
 @click.option("--ports", type=quantity.PORTS, metavar="N", help="Ports like this one on the switch: need and fit.")
 @click.option("--lossless", type=quantity.PRIORITIES, metavar="N", help="Lossless priorities per port, with --ports.")
@@ -40,6 +50,10 @@ def command(
     model: str | None,
     mtu: int,
     rdma_mtu: int,
+    cell: int | None,
+    delay: float | None,
+    own: Path | None,
+    no_table: bool,
     quanta_800g: str,
     ports: int | None,
     lossless: int | None,
@@ -47,11 +61,13 @@ def command(
     plot: Path | None,
 ) -> None:
     """Print the answer; exit 2 when it does not fit."""
-    from rocetune.app.calculating import HeadroomAsk, calculate_headroom, chip_named
+    from rocetune.app.calculating import HeadroomAsk, calculate_headroom, chip_named, table_file
     from rocetune.report.calculators import headroom_json, headroom_markdown, headroom_text
 
     shared_options = settings()
     form = shared_options.written("text", "json", "markdown")
+    if own is not None and no_table:
+        raise click.UsageError("--table and --no-table exclude each other: give one of them.")
     if lossless is not None and ports is None:
         raise click.UsageError("--lossless needs --ports: together they are what the switch must hold.")
     ask = HeadroomAsk(
@@ -60,6 +76,10 @@ def command(
         chip=chip_named(asic, model),
         mtu_bytes=mtu,
         rdma_mtu=rdma_mtu,
+        cell_bytes=cell,
+        delay_ns=delay,
+        table=table_file(own) if own else None,
+        lookup=not no_table,
         at_800g=int(quanta_800g),
         ports=ports,
         lossless=lossless,

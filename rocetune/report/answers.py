@@ -49,6 +49,7 @@ class Room:
     buffer_bytes: int | None = None
     shared_bytes: int | None = None
     xoff_bytes: int | None = None  # where a lone congested group is paused
+    crowded_bytes: int | None = None  # where each is paused when all are congested
     xon_bytes: int | None = None
     pool_bytes: int | None = None  # shared headroom pool that the network OS configures on this model
     pausing_at_once: int | None = None
@@ -70,6 +71,7 @@ class HeadroomAnswer:
     terms: tuple[Term, ...]  # empty: no parts, the derivation stands alone
     floor: tuple[Term, ...]  # what physics needs
     confidence: str
+    notes: tuple[str, ...] = ()  # how a table was chosen, what other tables have
     room: Room | None = None
     published: tuple[tuple[float, int], ...] = ()  # rows of the chip at this speed: metres, bytes
     published_name: str = ""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rocetune.model.units import show_bytes
+from rocetune.model.units import show_bytes, show_speed
 from rocetune.report import encode
 from rocetune.report.table import PLAIN, Paint, markdown_table, table, to_json
-from rocetune.tuning.asics import Asic, Fit, Parts
+from rocetune.tuning.asics import Asic, Fit, Lines, Parts
+from rocetune.tuning.families import Family
+from rocetune.tuning.published import PublishedTable, published
 
-_HEAD = ("chip", "part", "buffer", "cell", "fastest port", "headroom preset", "confidence")
+_HEAD = ("chip", "part", "buffer", "cell", "fastest port", "headroom preset", "tables", "confidence")
 _LAYOUTS = {
     "shared": "one buffer for all ports",
     "sliced": "slices that do not lend to each other",
@@ -20,7 +22,7 @@ _LAYOUTS = {
 
 def asics_text(found: Iterable[Asic]) -> str:
     """One row per chip."""
-    return table(_rows(found), _HEAD, right=(2, 3, 4))
+    return table(_rows(found), _HEAD, right=(2, 3, 4, 6))
 
 
 def asics_markdown(found: Iterable[Asic]) -> str:
@@ -37,6 +39,7 @@ def _rows(found: Iterable[Asic]) -> list[list[str]]:
             f"{asic.cell_bytes} B" if asic.cell_bytes else "-",
             _port(asic),
             _short_preset(asic),
+            str(len(_tables(asic))),
             asic.confidence + (f" (unsure: {', '.join(asic.unsure)})" if asic.unsure else ""),
         ]
         for asic in found
@@ -54,24 +57,59 @@ def _port(asic: Asic) -> str:
 
 
 def _short_preset(asic: Asic) -> str:
-    if isinstance(asic.preset, Fit):
-        return f"fitted, worst error {asic.preset.error_percent:g} %"
-    if isinstance(asic.preset, Parts):
+    family = asic.reference
+    if family is None:
+        return "canonical sum" if asic.cell_bytes and asic.layout != "voq" else "-"
+    preset = family.preset
+    if isinstance(preset, Parts):
         return "sum of parts"
-    return "canonical sum" if asic.cell_bytes and asic.layout != "voq" else "-"
+    kind = "a line per speed" if isinstance(preset, Lines) else "fitted"
+    return f"{kind}, worst error {preset.error_percent:g} %"
+
+
+_TABLES = ("published table", "speeds", "lengths", "at the longest", "confidence", "note")
 
 
 def asic_text(asic: Asic, paint: Paint = PLAIN) -> str:
     """Everything about one chip."""
     rows = [[name, value] for name, value in _facts(asic) if value]
     blocks = [f"{paint('bold', asic.name)}  {asic.vendor}", table(rows, indent="  ")]
+    listed = _table_rows(asic)
+    if listed:
+        blocks.append(f"published headroom tables ({len(listed)})\n" + table(listed, _TABLES, indent="  "))
     return "\n\n".join(blocks)
 
 
 def asic_markdown(asic: Asic) -> str:
     """The same for a document."""
     rows = [[name, value] for name, value in _facts(asic) if value]
-    return f"### {asic.name} ({asic.vendor})\n\n{markdown_table(rows, ('', ''))}\n"
+    blocks = [f"### {asic.name} ({asic.vendor})", markdown_table(rows, ("", ""))]
+    listed = _table_rows(asic)
+    return "\n\n".join([*blocks, *([markdown_table(listed, _TABLES)] if listed else [])]) + "\n"
+
+
+def _tables(asic: Asic) -> list[PublishedTable]:
+    return [item for item in published() if asic.key in (item.asic, *item.also)]
+
+
+def _table_rows(asic: Asic) -> list[list[str]]:
+    return [_table_row(item) for item in _tables(asic)]
+
+
+def _table_row(item: PublishedTable) -> list[str]:
+    if not item.rows:
+        return [item.name, "-", "-", "no rows", item.confidence, item.note]
+    lengths = sorted({row.cable_m for row in item.rows})
+    speeds = sorted({row.speed_mbps for row in item.rows})
+    last = max(item.rows, key=lambda row: (row.speed_mbps, row.cable_m))
+    return [
+        item.name,
+        f"{show_speed(speeds[0])} to {show_speed(speeds[-1])}" if len(speeds) > 1 else show_speed(speeds[0]),
+        " ".join(f"{metres:g}" for metres in lengths) + " m",
+        f"{show_speed(last.speed_mbps)}: {last.xoff_bytes:,} B",
+        item.confidence,
+        item.note,
+    ]
 
 
 def _facts(asic: Asic) -> Iterable[tuple[str, str]]:
@@ -98,17 +136,31 @@ def _facts(asic: Asic) -> Iterable[tuple[str, str]]:
 
 
 def _preset_facts(asic: Asic) -> Iterable[tuple[str, str]]:
-    preset = asic.preset
+    family = asic.reference
+    if family is None:
+        canonical = "canonical sum with the worst factor of its cells" if asic.cell_bytes else "give the cell size"
+        yield "headroom preset", f"none: {canonical}"
+        return
+    for number, words in enumerate(_preset_words(family)):
+        yield "" if number else "headroom preset", words
+    yield "fitted to", ", ".join(family.tables) or asic.preset_table
+
+
+def _preset_words(family: Family) -> Iterable[str]:
+    preset = family.preset
     if isinstance(preset, Fit):
         words = f"{preset.base_bytes:,.0f} B + {preset.fixed_us:g} us x R + {preset.wire_factor:g} x 2LR/v"
-        yield "headroom preset", f"{words}; worst error of the fit {preset.error_percent:g} %"
+        yield f"{words}; worst error of the fit {preset.error_percent:g} %"
     elif isinstance(preset, Parts):
         response = "limit of IEEE 802.3" if preset.response_bytes is None else f"{preset.response_bytes:,.1f} B"
+        factor = "from the cell" if preset.factor is None else f"{preset.factor:.4g}"
         words = f"frame + F x (MTU + 2LR/v + delay {preset.delay_ns:g} ns + MAC/PHY {preset.mac_phy_bytes:g} B + peer: "
-        yield "headroom preset", f"{words}{response}), F from the cell"
+        yield f"{words}{response}), F {factor}"
     else:
-        yield "headroom preset", "none: canonical sum with the worst factor of its cells"
-    yield "fitted to", asic.preset_table
+        for line in preset.lines:
+            pieces = (f"{base:,.0f} B + {factor:g} x 2LR/v" for base, factor in line.pieces)
+            yield f"{show_speed(line.speed_mbps)}: {', or if more '.join(pieces)}"
+        yield f"worst error {preset.error_percent:g} %"
 
 
 def asics_json(found: Iterable[Asic]) -> str:
@@ -133,7 +185,11 @@ def asic_json(asic: Asic) -> encode.Json:
         "hbm_bytes": asic.hbm_bytes,
         "layout": asic.layout,
         "slices": asic.slices,
-        "preset": _preset_json(asic),
+        "preset": _preset_json(asic.reference),
+        "tables": [
+            {"name": item.name, "rows": len(item.rows), "source": item.source, "confidence": item.confidence}
+            for item in _tables(asic)
+        ],
         "pools": [
             {"model": pool.model, "packets_bytes": pool.packets_bytes, "headroom_bytes": pool.headroom_bytes}
             for pool in asic.pools
@@ -145,23 +201,26 @@ def asic_json(asic: Asic) -> encode.Json:
     }
 
 
-def _preset_json(asic: Asic) -> encode.Json | None:
-    preset = asic.preset
+def _preset_json(family: Family | None) -> encode.Json | None:
+    if family is None:
+        return None
+    preset = family.preset
+    about = {"name": family.name, "tables": list(family.tables)}
     if isinstance(preset, Fit):
-        return {
+        return about | {
             "kind": "fit",
             "base_bytes": preset.base_bytes,
             "fixed_us": preset.fixed_us,
             "wire_factor": preset.wire_factor,
             "error_percent": preset.error_percent,
-            "table": asic.preset_table,
         }
     if isinstance(preset, Parts):
-        return {
+        return about | {
             "kind": "sum",
             "mac_phy_bytes": preset.mac_phy_bytes,
             "response_bytes": preset.response_bytes,
             "delay_ns": preset.delay_ns,
-            "table": asic.preset_table,
+            "factor": preset.factor,
         }
-    return None
+    lines = {str(line.speed_mbps): [list(piece) for piece in line.pieces] for line in preset.lines}
+    return about | {"kind": "lines", "lines": lines, "error_percent": preset.error_percent}

@@ -54,6 +54,7 @@ def headroom_document(answer: HeadroomAnswer) -> encode.Json:
         "method": result.method,
         "confidence": answer.confidence,
         "source": result.why.source,
+        "notes": list(answer.notes),
         **port_json(port),
         "breakdown": terms_json(answer.terms),
         "floor": terms_json(answer.floor),
@@ -118,12 +119,13 @@ def _basis(answer: HeadroomAnswer) -> list[str]:
         f"method: {METHODS.get(result.method, result.method)} (confidence of the figures: {answer.confidence})",
         f"source: {result.why.source}",
         *(f"bound: {bound}" for bound in result.why.bounds),
-        f"on the wire after XOFF: {result.physical_bytes:,} B = {parts}",
+        *(f"note: {note}" for note in answer.notes),
+        f"floor: {result.physical_bytes:,} B = {parts}",
     ]
 
 
 METHODS = {
-    "table": "row of a published table",
+    "table": "row of a table, at the next listed length",
     "preset": "preset fitted to the vendor's table",
     "canonical": "canonical sum with the worst factor of the chip's cells",
     "generic": "canonical sum with the largest cell of any chip",
@@ -139,11 +141,14 @@ def _room_lines(room: Room, headroom_bytes: int, speed_mbps: int, paint: Paint) 
     if room.shared_bytes is not None and room.xoff_bytes is not None:
         each = f" in each of {room.slices} slices" if room.slices > 1 else ""
         lines.append(f"left for sharing: S = {room.shared_bytes:,} B{each}")
+        start = f"pause starts (xoff): {room.alpha:g} x S / (1 + {room.alpha:g}) = "
         lines.append(
-            f"pause starts (xoff, one congested group): {room.alpha:g} x S / (1 + {room.alpha:g}) = "
-            f"{room.xoff_bytes:,} B, {bytes_to_us(room.xoff_bytes, speed_mbps):.3g} us; "
-            f"xon two frames below: {room.xon_bytes:,} B"
+            f"{start}{room.xoff_bytes:,} B, {bytes_to_us(room.xoff_bytes, speed_mbps):.3g} us, for a lone group"
         )
+        if room.crowded_bytes is not None and room.xon_bytes is not None:
+            lines.append(f"with every group congested: {room.crowded_bytes:,} B each")
+            gap = room.xoff_bytes - room.xon_bytes
+            lines.append(f"pause ends (xon): two frames in whole cells, {gap:,} B, lower = {room.xon_bytes:,} B")
     if room.pool_bytes:
         ratio = room.need_bytes / room.pool_bytes
         lines.append(
@@ -161,6 +166,7 @@ def room_json(room: Room | None) -> encode.Json:
     return {
         "xoff_bytes": room.xoff_bytes,
         "xon_bytes": room.xon_bytes,
+        "xoff_crowded_bytes": room.crowded_bytes,
         "alpha": room.alpha,
         "need_bytes": room.need_bytes,
         "buffer_bytes": room.buffer_bytes,

@@ -31,6 +31,7 @@ _BLUE, _RED, _GREEN, _ORANGE, _PURPLE, _SKY, _GREY = (
 )
 _PRESETS = (_ORANGE, _PURPLE, _SKY, _GREEN, "#8B6F00", "#7A4EAB")
 _DASHES: tuple[Any, ...] = ("--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1)))
+_NEAR = 0.04  # of the axis: two labels side by side need as much
 _SETTINGS: dict[Any, Any] = {
     "svg.hashsalt": "rocetune",
     "svg.fonttype": "none",
@@ -155,7 +156,7 @@ def _figure(title: str, subtitle: str, path: Path) -> Iterator[tuple[Figure, Axe
     except ImportError as error:
         raise PlotterMissing("plots need matplotlib, which is not installed") from error
     with mpl.rc_context(_SETTINGS):
-        figure = NewFigure(figsize=(9, 5.8), layout="constrained")
+        figure = NewFigure(figsize=(10, 5.8), layout="constrained")
         figure.suptitle(title, fontsize=13, fontweight="bold")
         axes = figure.add_subplot()
         axes.set_title(subtitle, fontsize=9.5, color=_GREY, pad=10)
@@ -222,25 +223,18 @@ def _draw_levels(axes: Axes, plot: MarkingPlot, high: float) -> None:
     if plot.xoff is not None:
         axes.axvspan(plot.xoff.size_bytes, high, color=_RED, alpha=0.07, linewidth=0, label="PFC pauses the senders")
     left, right = axes.get_xlim()
-    taken: list[tuple[float, float]] = []  # place on the axis from 0 to 1, height
-    for line, colour, dash in sorted(lines, key=lambda item: item[0].size_bytes):
+    lines.sort(key=lambda item: item[0].size_bytes)
+    places = [_share(line.size_bytes, left, right) for line, _, _ in lines]
+    heights: list[float] = []
+    for index, (line, colour, dash) in enumerate(lines):
         axes.axvline(line.size_bytes, color=colour, linestyle=dash, linewidth=1.4, label=line.words or None)
-        place = _share(line.size_bytes, left, right)
-        height = next(
-            level for level in (97.0, 80.0, 63.0, 46.0, 29.0, 12.0)
-            if all(level != other or abs(place - near) > 0.035 for near, other in taken) or level == 12.0
-        )  # fmt: skip
-        taken.append((place, height))
-        axes.text(
-            line.size_bytes,
-            height,
-            f" {line.short} ",
-            color=colour,
-            rotation=90,
-            ha="right",
-            va="top",
-            fontsize=9,
-        )
+        crowded = index > 0 and places[index] - places[index - 1] < _NEAR
+        room_right = index + 1 == len(lines) or places[index + 1] - places[index] >= _NEAR
+        heights.append(heights[-1] - 25 if crowded else 97.0)
+        side = "left" if crowded and room_right else "right"
+        words = axes.text(line.size_bytes, heights[-1], f" {line.short} ", color=colour, rotation=90)
+        words.set(horizontalalignment=side, verticalalignment="top", fontsize=9, zorder=6)
+        words.set_bbox({"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.5})
 
 
 def _share(size: float, left: float, right: float) -> float:

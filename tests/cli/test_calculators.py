@@ -1,0 +1,324 @@
+"""The calculators as they are typed: no site, units required, the answer at the top of the JSON."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.shell_completion import ShellComplete
+from click.testing import CliRunner, Result
+
+from rocetune.cli import main
+
+HEADROOM = ["headroom", "--speed", "400G", "--length", "30m"]
+ECN = ["ecn", "--speed", "400G", "--rtt", "8us"]
+RACK = ["--ports", "32", "--lossless", "2"]
+
+
+def _run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments))
+
+
+def _json(*arguments: str) -> dict[str, Any]:
+    done = _run(*arguments, "--format", "json")
+    assert done.exit_code == 0, done.output
+    document = json.loads(done.stdout)
+    assert isinstance(document, dict)
+    return document
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_worked_example_end_to_end() -> None:
+    """Tomahawk 3 in a Z9332F: the sum of tuning notes 5.2, number by number."""
+    found = _json(*ECN, "--asic", "tomahawk3", "--model", "Z9332F", *RACK, "--length", "30m", "--no-table")
+    assert (found["format"], found["headroom_bytes"]) == ("rocetune.ecn/1", 195_326)
+    assert (found["need_bytes"], found["shared_bytes"]) == (12_500_864, 53_893_212)
+    assert (found["strict_bytes"], found["incast_bytes"]) == (561_388, 26_946_606)
+    assert (found["kmin_bytes"], found["kmax_bytes"], found["pmax_percent"]) == (400_000, 1_600_000, 20)
+    assert (found["kmin_us"], found["kmax_us"]) == (8, 32)
+    assert [item["warning"] for item in found["problems"]] == [True]  # strict bound
+    strict = _json(*ECN, "--asic", "Z9332F", *RACK, "--objective", "latency", "--no-table")
+    assert (strict["kmin_bytes"], strict["kmax_bytes"], strict["problems"]) == (140_208, 561_340, [])
+    assert (round(strict["kmin_us"], 1), round(strict["kmax_us"], 1)) == (2.8, 11.2)
+
+
+@pytest.mark.parametrize("name", ["tomahawk3", "Tomahawk 3", "TH3", "BCM56980", "broadcom-tomahawk3"])
+def test_headroom_of_a_chip_in_any_spelling(name: str) -> None:
+    found = _json(*HEADROOM, "--asic", name, "--no-table")
+    assert (found["headroom_bytes"], found["asic"], found["method"]) == (195_326, "Tomahawk 3", "preset")
+    assert round(sum(row["bytes"] for row in found["breakdown"])) == 195_326
+
+
+@pytest.mark.parametrize(
+    ("speed", "length", "cell", "expected"),
+    [
+        ("100G", "3m", "254B", 117_348),
+        ("100G", "100m", "254", 154_432),
+        ("400G", "30m", "254B", 283_718),
+        ("800G", "30m", "254B", 534_924),
+        ("400G", "0.3km", "192B", 527_040),
+    ],
+)
+def test_canonical_sum_of_a_cell_size(speed: str, length: str, cell: str, expected: int) -> None:
+    found = _json("headroom", "--speed", speed, "--length", length, "--cell", cell)
+    assert (found["headroom_bytes"], found["method"]) == (expected, "canonical")
+    assert round(sum(row["bytes"] for row in found["breakdown"])) == expected
+
+
+def test_text_shows_breakdown_result_and_what_to_type_next() -> None:
+    done = _run(*HEADROOM, "--asic", "tomahawk3", "--no-table", *RACK)
+    assert done.exit_code == 0
+    assert "t0 2.867 us x 50 GB/s" in done.output and "195,326" in done.output
+    assert "Next: rocetune ecn --speed 400G --rtt 8us --length 30m" in done.output
+    for line in done.output.splitlines():
+        if line.lstrip().startswith(("Next: rocetune", "or: rocetune")):
+            words = line.split("rocetune ", 1)[1].split("#")[0].replace("headroom.svg", "h.svg")
+            assert _run(*words.split()).exit_code == 0, line
+
+
+def test_markdown() -> None:
+    for arguments in ([*HEADROOM, "--asic", "TH3"], [*ECN, "--asic", "TH3", "--compare", "hpcc"]):
+        text = _run(*arguments, "--format", "markdown").output
+        assert text.startswith("### ") and "| term | formula |" in text
+    assert _run("dcqcn", "--speed", "400G", "--flows", "64", "--format", "markdown").output.startswith("### DCQCN")
+    assert _run("asics", "th3", "--format", "markdown").output.startswith("### Tomahawk 3")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--speed", "400", "--length", "30m"], "'400' has no unit: use G or T, as in 400G"),
+        (["--speed", "400G", "--length", "30"], "'30' has no unit"),
+        (["--speed", "400G", "--length", "0m"], "a cable length must be greater than zero, as in 30m"),
+        (["--speed", "400G", "--length", "-5m"], "a cable length cannot be negative"),
+        (["--speed", "-400G", "--length", "5m"], "a port speed cannot be negative"),
+        (["--speed", "0G", "--length", "5m"], "a port speed must be greater than zero"),
+        (["--speed", "3000T", "--length", "5m"], "too large"),
+        (["--speed", "400G", "--length", "1000km"], "too large for a cable length: 200km at most"),
+        (["--speed", "nan", "--length", "5m"], "'nan' is not a speed"),
+        (["--speed", "infG", "--length", "5m"], "'infG' is not a speed"),
+        (["--speed", "400G", "--length", "5m", "--asic", "tomahwk3"], "Did you mean Tomahawk 3"),
+        (["--speed", "400G", "--length", "5m", "--asic", "nothing-like-it"], "`rocetune asics` lists"),
+        (["--speed", "400G", "--length", "5m", "--model", "Z9332X"], "Did you mean Dell Z9332F-ON"),
+        (["--speed", "400G", "--length", "5m", "--asic", "TH3", "--model", "SN4700"], "has a Spectrum-3"),
+        (["--speed", "400G", "--length", "5m", "--asic", "TH3", "--mtu", "1500"], "Raise --mtu to 4158"),
+        (["--speed", "400G", "--length", "5m", "--asic", "TH3", "--ports", "0"], "whole number from 1"),
+        (["--speed", "400G", "--length", "5m", "--asic", "TH3", "--lossless", "2"], "--lossless needs --ports"),
+        (["--speed", "400G", "--length", "5m", "--asic", "TH3", "--cell", "0"], "greater than zero"),
+        (["--speed", "400G", "--length", "5m", "--cell", "1MB"], "too large"),
+        (["--speed", "400G", "--length", "5m", "--asic", "TH3", "--delay", "200"], "has no unit"),
+        (["--speed", "400G", "--length", "5m"], "--asic"),
+        (["--speed", "400G", "--length", "5m", "--asic", "TH3", "--plot", "h.pdf"], ".svg or .png"),
+        (["--speed", "400G", "--length", "5m", "--asic", "TH3", "--plot", "none/h.svg"], "no folder"),
+        (["--length", "5m"], "--speed"),
+        (["--speed", "800G", "--length", "5m", "--asic", "TH3"], "ports up to 400G"),
+        (["--speed", "399G", "--length", "5m", "--asic", "TH3"], "no port of Tomahawk 3 runs at 399G"),
+        (["--speed", "400G", "--length", "5m", "--asic", "TH3", "--table", "none.ini"], "does not exist"),
+    ],
+)
+def test_bad_input_is_told_on_stderr(arguments: list[str], words: str) -> None:
+    done = _run("headroom", *arguments)
+    assert done.exit_code == 2 and done.stdout == ""
+    assert words in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--speed", "400G", "--rtt", "8"], "'8' has no unit"),
+        (["--speed", "400G", "--rtt", "0us"], "greater than zero"),
+        (["--speed", "400G", "--rtt", "8m"], "too large for a round trip"),
+        (["--speed", "400G", "--rtt", "8us", "--tiers", "2"], "give one of them"),
+        (["--speed", "400G", "--rtt", "8us", "--preset", "hpc"], "did you mean hpcc"),
+        (["--speed", "400G", "--rtt", "8us", "--preset", "hpcc", "--objective", "latency"], "give one of them"),
+        (["--speed", "400G", "--rtt", "8us", "--compare", "nobody"], "--list-presets"),
+        (["--speed", "400G", "--rtt", "8us", "--preset", "juniper-jvd"], "--asic"),
+        (["--speed", "400G", "--rtt", "8us", "--ports", "32"], "--ports needs --asic"),
+        (["--speed", "400G", "--rtt", "8us", "--asic", "TH3", "--alpha", "0"], "alpha is a number"),
+        (["--speed", "400G", "--rtt", "8us", "--flows", "-1"], "whole number"),
+        (["--speed", "400G", "--rtt", "8us", "hpcc"], "follow --compare"),
+        (["--rtt", "8us"], "--speed 400G"),
+    ],
+)
+def test_bad_marking_input(arguments: list[str], words: str) -> None:
+    done = _run("ecn", *arguments)
+    assert done.exit_code == 2 and done.stdout == ""
+    assert words in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_buffer_too_small_is_exit_2_with_ways_out() -> None:
+    done = _run("headroom", "--speed", "100G", "--length", "2km", "--asic", "TH", *RACK, "--format", "json")
+    assert done.exit_code == 2
+    found = json.loads(done.stdout)
+    assert found["fits"] is False and found["xoff_bytes"] is None
+    remedy = found["problems"][0]["remedy"]
+    assert "cables of" in remedy and "1 lossless priority instead of 2" in remedy and "over-subscribed" in remedy
+
+
+def test_a_preset_beyond_the_start_of_pause_is_an_error() -> None:
+    """SONiC's 2 and 10 MB of the 7260CX3 on a Trident 3 with alpha 1/16: PFC starts below them."""
+    done = _run(
+        "ecn", "--speed", "100G", "--rtt", "8us", "--asic", "TD3", "--alpha", "1/16", "--preset", "sonic-7260cx3"
+    )
+    assert done.exit_code == 2 and "ECN comes too late" in done.output
+
+
+def test_own_table(empty_folder: Path) -> None:
+    mine = empty_folder / "mine.csv"
+    mine.write_text("speed_mbps,cable_m,xoff_bytes\n400000,30,222222\n400000,300,lots\n")
+    done = _run(*HEADROOM, "--asic", "TH3", "--table", "mine.csv")
+    assert done.exit_code == 2 and done.stdout == ""
+    assert done.stderr.startswith("mine.csv:3: xoff 'lots' is not a number\n  Write a whole number of bytes")
+    mine.write_text("speed_mbps,cable_m,xoff_bytes\n400000,50,222222\n")
+    found = _json(*HEADROOM, "--asic", "TH3", "--table", "mine.csv")
+    assert (found["headroom_bytes"], found["method"]) == (222_222, "table")
+    assert found["notes"] == ["30 m is not listed: the next longer one, 50 m, is taken"]
+    both = _run(*HEADROOM, "--asic", "TH3", "--table", "mine.csv", "--no-table")
+    assert both.exit_code == 2 and "exclude each other" in both.stderr
+
+
+def test_published_row_of_a_model() -> None:
+    """Z9332f-O32 at 300 m and the next listed length for 30 m, as sonic-buildimage has them."""
+    row = _json("headroom", "--speed", "400G", "--length", "300m", "--model", "DellEMC-Z9332f-O32")
+    assert (row["headroom_bytes"], row["method"], row["breakdown"][0]["bytes"]) == (373_888, "table", 373_888)
+    near = _json(*HEADROOM, "--model", "DellEMC-Z9332f-O32")
+    assert near["breakdown"][0]["formula"] == "DellEMC-Z9332f-O32: 400G at 40 m"
+    assert "30 m is not listed" in near["notes"][0]
+
+
+def test_plots(empty_folder: Path) -> None:
+    done = _run(*HEADROOM, "--asic", "TH3", "--plot", "h.svg", "--format", "json")
+    assert done.exit_code == 0 and json.loads(done.stdout)["headroom_bytes"] and done.stderr == "Drawn: h.svg\n"
+    assert "asked: 30 m needs 195,326 B" in (empty_folder / "h.svg").read_text()
+    done = _run(*ECN, "--asic", "TH3", "--compare", "hpcc", "arista-segments", "--plot", "m.png")
+    assert done.exit_code == 0 and (empty_folder / "m.png").read_bytes().startswith(b"\x89PNG")
+    assert _run(*ECN, "--plot", "m.svg").exit_code == 0
+    assert "xoff" not in (empty_folder / "m.svg").read_text()  # no chip: no bounds
+
+
+def test_a_plot_without_matplotlib_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    done = _run(*HEADROOM, "--asic", "TH3", "--plot", "h.svg")
+    assert done.exit_code == 2 and done.stdout == ""
+    assert "matplotlib" in done.stderr and "pip install 'rocetune[plot]'" in done.stderr
+
+
+def test_presets_beside_the_answer() -> None:
+    found = _json(*ECN, "--asic", "TH3", *RACK, "--compare", "hpcc", "cumulus-default", "arista-segments")
+    hpcc, cumulus, segments = found["compare"]
+    assert (hpcc["kmin_bytes"], hpcc["kmax_bytes"], hpcc["kmax_us"]) == (1_600_000, 6_400_000, 128)
+    assert (cumulus["kmin_us"], cumulus["kmax_us"], cumulus["pmax_percent"]) == (3, 30, 100)
+    assert segments["kmin_bytes"] is None and "segments" in segments["note"]
+    assert set(hpcc["expect"]) == {"goodput", "bystander", "burst", "pause"}
+
+
+def test_preset_list() -> None:
+    found = _json("ecn", "--list-presets")
+    names = {item["name"] for item in found["presets"]}
+    assert {"dcqcn-paper", "hpcc", "sonic-default", "cumulus-default", "cisco-blueprint", "juniper-jvd"} <= names
+    assert all(item["source"] for item in found["presets"])
+    assert "hpcc" in _run("ecn", "--list-presets").output
+
+
+@pytest.mark.parametrize(("speed", "rates"), [("100G", (20, 200)), ("200G", (40, 400)), ("400G", (80, 800))])
+def test_scaled_set(speed: str, rates: tuple[int, int]) -> None:
+    found = _json("dcqcn", "--speed", speed, "--flows", "64", "--preset", "scaled")
+    assert found["parameters"] == {"rpg_ai_rate": rates[0], "rpg_hai_rate": rates[1]}
+
+
+@pytest.mark.parametrize(
+    ("flows", "p_star", "q_star"), [("2", 2.39e-4, 9_700), ("10", 1.89e-3, 41_800), ("64", 1.95e-2, None)]
+)
+def test_fixed_point_of_the_paper(flows: str, p_star: float, q_star: int | None) -> None:
+    """100G, 1000-byte packets, 5/200 KB and 1 %: the values of tuning notes 4.3, within 2 %."""
+    curve = ["--kmin", "5KB", "--kmax", "200KB", "--pmax", "1%", "--rdma-mtu", "980"]
+    found = _json("dcqcn", "--speed", "100G", "--flows", flows, "--preset", "paper", *curve)
+    assert found["p_star"] == pytest.approx(p_star, rel=0.02)
+    if q_star is None:
+        assert found["q_star_bytes"] is None and any("passes kmax" in item["text"] for item in found["problems"])
+    else:
+        assert found["q_star_bytes"] == pytest.approx(q_star, rel=0.02)
+
+
+def test_flow_counts_at_which_dcqcn_broke_down_are_a_warning() -> None:
+    done = _run("dcqcn", "--speed", "40G", "--flows", "160")
+    assert done.exit_code == 0 and "break down from 160" in done.output
+
+
+def test_dcqcn_values_in_the_nic_s_own_unit() -> None:
+    found = _json("dcqcn", "--speed", "400G", "--flows", "8", "--set", "dce_tcp_g=1019")
+    assert found["parameters"] == {"dce_tcp_g": 1019}
+    assert "rpg_byte_reset" in found["unconfirmed"]
+    for value, words in (("rpg_ai_rat=5", "rpg_ai_rate"), ("rpg_gd=99", "outside"), ("rpg_gd", "NAME=NUMBER")):
+        done = _run("dcqcn", "--speed", "400G", "--flows", "8", "--set", value)
+        assert done.exit_code == 2 and words in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--kmin", "400KB"], "belong together"),
+        (["--kmin", "400KB", "--kmax", "100KB"], "above --kmax"),
+        (["--pmax", "20"], "'20' has no unit"),
+        (["--kmin", "8us", "--kmax", "32us"], "bytes = time x speed / 8"),
+    ],
+)
+def test_bad_curves(arguments: list[str], words: str) -> None:
+    done = _run("dcqcn", "--speed", "400G", "--flows", "8", *arguments)
+    assert done.exit_code == 2 and words in done.stderr
+
+
+def test_asics() -> None:
+    every = _json("asics")["asics"]
+    assert len(every) >= 36 and all(item["source"] and item["confidence"] for item in every)
+    (one,) = _json("asics", "BCM56980")["asics"]
+    assert (one["name"], one["cell_bytes"], one["usable_bytes"]) == ("Tomahawk 3", 254, 67_117_468)
+    assert "Tomahawk 3" in _run("asics").output
+    assert "66,394,076" in _run("asics", "Z9332F").output
+    wrong = _run("asics", "tomahwk3")
+    assert wrong.exit_code == 2 and "Did you mean Tomahawk 3" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "start", "offered"),
+    [
+        (["headroom", "--asic"], "tomahawk-3", "tomahawk-3"),
+        (["ecn", "--preset"], "hpc", "hpcc"),
+        (["ecn", "--compare"], "dcqcn-p", "dcqcn-paper"),
+        (["dcqcn", "--set"], "rpg_ai", "rpg_ai_rate="),
+        (["asics"], "spectrum-4", "spectrum-4"),
+    ],
+)
+def test_completion(words: list[str], start: str, offered: str) -> None:
+    found = ShellComplete(main, {}, "rocetune", "_ROCETUNE_COMPLETE").get_completions(words, start)
+    assert offered in [item.value for item in found]
+
+
+def test_calculators_load_no_device_library() -> None:
+    code = (
+        "import sys\nfrom rocetune.cli import main\n"
+        f"try: main({[*HEADROOM, '--asic', 'TH3']!r}, prog_name='rocetune')\n"
+        "except SystemExit as end: assert not end.code\n"
+        "print([name for name in ('netmiko', 'napalm', 'nornir', 'paramiko', 'jinja2', 'matplotlib', 'numpy', "
+        "'rocetune.site', 'rocetune.platforms') if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stderr.splitlines() == ["[]"]
+
+
+def test_every_option_says_what_it_is() -> None:
+    for name in ("headroom", "ecn", "dcqcn", "asics"):
+        command = main.get_command(click.Context(main), name)
+        assert command is not None
+        for parameter in command.params:
+            assert not isinstance(parameter, click.Option) or parameter.help, (name, parameter.name)
