@@ -103,7 +103,7 @@ def calculate_headroom(ask: HeadroomAsk) -> HeadroomAnswer:
     frame, assumed = frame_of(ask.rdma_mtu, ask.mtu_bytes)
     asic, model = ask.chip.asic, ask.chip.model
     check_speed(asic, ask.speed_mbps)
-    port = Port(ask.speed_mbps, ask.cable_m, ask.mtu_bytes, frame, asic, model)
+    port = Port(ask.speed_mbps, ask.cable_m, ask.mtu_bytes, frame, asic, model, ask.cell_bytes)
     result = compute(ask, ask.cable_m)
     found = look_up(model, asic, ask.table, ask.lookup)
     row = found.row(ask.speed_mbps, ask.cable_m) if result.method == "table" else None
@@ -125,7 +125,7 @@ def calculate_headroom(ask: HeadroomAsk) -> HeadroomAnswer:
         answer = replace(
             answer, room=room, problems=problems, assumptions=(*answer.assumptions, *believed, *_lossless_doubt(ask))
         )
-    return replace(answer, next=_next(ask))
+    return replace(answer, next=_next(ask, answer))
 
 
 def compute(ask: HeadroomAsk, cable_m: float) -> Headroom:
@@ -149,7 +149,8 @@ def compute(ask: HeadroomAsk, cable_m: float) -> Headroom:
             delay_ns=ask.delay_ns,
         )
     except ValueError as error:
-        raise UseError(str(error)) from error
+        cells = ask.cell_bytes is None and "cell" in str(error)
+        raise UseError(str(error), "Give it with --cell, as in --cell 254B." if cells else "") from error
 
 
 def check_speed(asic: Asic | None, speed_mbps: int) -> None:
@@ -281,7 +282,7 @@ def _lossless_doubt(ask: HeadroomAsk) -> tuple[Assumption, ...]:
     return () if ask.lossless else (Assumption("--lossless", "one lossless priority per port"),)
 
 
-def _next(ask: HeadroomAsk) -> tuple[tuple[str, str], ...]:
+def _next(ask: HeadroomAsk, answer: HeadroomAnswer) -> tuple[tuple[str, str], ...]:
     """What to type next, with the same port."""
     port = f"--speed {show_speed(ask.speed_mbps)} --length {shown_length(ask.cable_m)}{chip_words(ask.chip)}"
     cell = f" --cell {ask.cell_bytes}B" if ask.cell_bytes else ""
@@ -289,7 +290,10 @@ def _next(ask: HeadroomAsk) -> tuple[tuple[str, str], ...]:
     if ask.chip.asic is None:
         return (("asics", "the chips whose buffers are known"), plot)
     fleet = f" --ports {ask.ports or all_ports(ask.chip.asic, ask.speed_mbps)} --lossless {ask.lossless or 1}"
-    marking = (f"ecn {port.replace(' --length', ' --rtt 8us --length')}{fleet}", "marking thresholds for this port")
+    if answer.problems:
+        shorter = port.replace(f" --length {shown_length(ask.cable_m)}", " --length 3m")
+        return ((f"headroom {shorter}{cell}{fleet}", "with short cables"), plot)
+    marking = (f"ecn {port.replace(' --length', ' --rtt 8us --length')}{cell}{fleet}", "marking thresholds for it")
     if ask.ports is None:
         return ((f"headroom {port}{cell}{fleet}", "does it fit on the whole switch?"), marking, plot)
     return (marking, plot)

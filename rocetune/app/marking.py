@@ -18,7 +18,7 @@ from rocetune.app.errors import UseError
 from rocetune.model.plan import Assumption, PlanProblem, Why
 from rocetune.model.units import show_bytes, show_speed
 from rocetune.report.answers import CurveLine, DcqcnAnswer, EcnAnswer, HeadroomAnswer, Port, Term
-from rocetune.tuning import buffers, dcqcn, ecn, fluid
+from rocetune.tuning import buffers, dcqcn, ecn, fluid, wire
 from rocetune.tuning.outlook import outlook
 from rocetune.tuning.presets import EcnPreset, ecn_preset, ecn_presets
 from rocetune.tuning.published import PublishedTable
@@ -41,6 +41,8 @@ class EcnAsk:
     alpha: float = buffers.DEFAULT_ALPHA
     mtu_bytes: int = 9216
     rdma_mtu: int = 4096
+    cell_bytes: int | None = None
+    at_800g: int = wire.QUANTA_800G
     table: PublishedTable | None = None  # the user's own headroom table
     lookup: bool = True
     objective: ecn.Objective = "balanced"
@@ -67,7 +69,7 @@ class DcqcnAsk:
 def calculate_ecn(ask: EcnAsk) -> EcnAnswer:
     """Thresholds, bounds and prediction. Raises UseError where an input cannot be."""
     frame, assumed = frame_of(ask.rdma_mtu, ask.mtu_bytes)
-    port = Port(ask.speed_mbps, ask.cable_m, ask.mtu_bytes, frame, ask.chip.asic, ask.chip.model)
+    port = Port(ask.speed_mbps, ask.cable_m, ask.mtu_bytes, frame, ask.chip.asic, ask.chip.model, ask.cell_bytes)
     trip = ecn.round_trip(ask.tiers or DEFAULT_TIERS, ask.cable_m)
     rtt = trip.rtt_us if ask.rtt_us is None else ask.rtt_us
     if ask.rtt_us is None:
@@ -142,6 +144,8 @@ def _held(ask: EcnAsk) -> HeadroomAnswer | None:
             chip=ask.chip,
             mtu_bytes=ask.mtu_bytes,
             rdma_mtu=ask.rdma_mtu,
+            cell_bytes=ask.cell_bytes,
+            at_800g=ask.at_800g,
             table=ask.table,
             lookup=ask.lookup,
             ports=ask.ports or all_ports(ask.chip.asic, ask.speed_mbps),
@@ -178,7 +182,7 @@ def _computed(ask: EcnAsk, rtt_us: float, senders: _Senders, trip: ecn.RoundTrip
             ask.objective,
             frame_bytes=senders.frame_bytes,
             bound_bytes=limit,
-            cell_bytes=(asic.cell_bytes or 1) if asic and asic.layout != "voq" else 1,
+            cell_bytes=ask.cell_bytes or ((asic.cell_bytes or 1) if asic and asic.layout != "voq" else 1),
             rtt_why=trip.why if ask.rtt_us is None else None,
             flows=senders.flows,
             dcqcn=senders.params,
@@ -309,7 +313,7 @@ def _next(ask: EcnAsk, rtt_us: float, flows: int) -> tuple[tuple[str, str], ...]
     port = f"--speed {show_speed(ask.speed_mbps)} --rtt {rtt_us:g}us{chip_words(ask.chip)}"
     if ask.chip.asic is not None:
         port += f" --ports {ask.ports or all_ports(ask.chip.asic, ask.speed_mbps)} --lossless {ask.lossless or 1}"
-        port += f" --length {shown_length(ask.cable_m)}"
+        port += f" --length {shown_length(ask.cable_m)}" + (f" --cell {ask.cell_bytes}B" if ask.cell_bytes else "")
     rows = [(f"dcqcn --speed {show_speed(ask.speed_mbps)} --flows {flows}", "what the senders do with these marks")]
     if not ask.compare:
         rows.insert(0, (f"ecn {port} --compare dcqcn-paper hpcc sonic-default", "beside published settings"))
@@ -343,7 +347,6 @@ def calculate_dcqcn(ask: DcqcnAsk) -> DcqcnAnswer:
         if ask.pmax_percent is None:
             assumed += (Assumption("--pmax", f"{pmax:g} %, rocetune's default"),)
     line = senders.line("curve", kmin, kmax, pmax)
-    where = f"{show_speed(ask.speed_mbps)}, {ask.flows} flows"
     unsure = [Assumption(f"dcqcn {ask.preset}", text) for text in (*model.assumed, *written.notes)]
     speed = show_speed(ask.speed_mbps)
     return DcqcnAnswer(
@@ -356,6 +359,6 @@ def calculate_dcqcn(ask: DcqcnAsk) -> DcqcnAnswer:
         line=line,
         breakdown=fluid.breakdown_flows(ask.speed_mbps),
         assumptions=tuple(dict.fromkeys((*assumed, *unsure))),
-        problems=tuple(_flow_problems(where, line, senders)),
+        problems=tuple(_flow_problems(show_speed(ask.speed_mbps), line, senders)),
         next=((f"ecn --speed {speed} --rtt 8us --flows {ask.flows}", "the thresholds and their bounds"),),
     )

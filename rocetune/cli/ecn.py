@@ -25,6 +25,8 @@ from rocetune.cli.options import settings, shared
 @click.option("--ports", type=quantity.PORTS, metavar="N", help="Ports like this one on the switch (all that fit).")
 @click.option("--lossless", type=quantity.PRIORITIES, metavar="N", help="Lossless priorities per port (1).")
 @click.option("--length", type=quantity.LENGTH, metavar="LENGTH", default=30.0, help="Cable length (30m).")
+@click.option("--cell", type=quantity.CELL, metavar="SIZE", help="Buffer cell, where the chip's is not known: 254B.")
+@click.option("--quanta-800g", type=click.Choice(["1810", "905"]), default="1810", help="Peer's reaction at 800G.")
 @click.option(
     "--table",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
@@ -99,6 +101,8 @@ def _answer(form: str, plot: Path | None, compare: tuple[str, ...], asked: dict[
             ports=asked["ports"],
             lossless=asked["lossless"],
             alpha=asked["alpha"],
+            cell_bytes=asked["cell"],
+            at_800g=int(asked["quanta_800g"]),
             table=table_file(asked["table"]) if asked["table"] else None,
             lookup=not asked["no_table"],
             mtu_bytes=asked["mtu"],

@@ -32,6 +32,7 @@ class Port:
     frame_bytes: int  # lossless frame with its gap
     asic: Asic | None
     model: str | None
+    cell_bytes: int | None = None  # as stated; None: the chip's
 
 
 @dataclass(frozen=True, slots=True)

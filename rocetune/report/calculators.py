@@ -72,7 +72,8 @@ def port_words(port: Port) -> str:
     """``400G, 30 m, Tomahawk 3, MTU 9216, lossless frame 4178 B``."""
     chip = port.asic.name if port.asic else "chip not named"
     words = [show_speed(port.speed_mbps), f"{port.cable_m:g} m", chip + (f" ({port.model})" if port.model else "")]
-    return ", ".join([*words, f"MTU {port.mtu_bytes}", f"lossless frame {port.frame_bytes} B"])
+    cell = [f"cell {port.cell_bytes} B"] if port.cell_bytes else []
+    return ", ".join([*words, *cell, f"MTU {port.mtu_bytes}", f"lossless frame {port.frame_bytes} B"])
 
 
 def port_json(port: Port) -> encode.Json:
@@ -84,7 +85,7 @@ def port_json(port: Port) -> encode.Json:
         "frame_bytes": port.frame_bytes,
         "asic": port.asic.name if port.asic else None,
         "model": port.model,
-        "cell_bytes": port.asic.cell_bytes if port.asic else None,
+        "cell_bytes": port.cell_bytes or (port.asic.cell_bytes if port.asic else None),
     }
 
 

@@ -121,6 +121,7 @@ def test_markdown() -> None:
         (["--speed", "400G", "--length", "5m", "--asic", "TH3", "--plot", "h.pdf"], ".svg or .png"),
         (["--speed", "400G", "--length", "5m", "--asic", "TH3", "--plot", "none/h.svg"], "no folder"),
         (["--length", "5m"], "--speed"),
+        (["--speed", "400G", "--length", "5m", "--asic", "Jericho 3-AI"], "--cell 254B"),
         (["--speed", "800G", "--length", "5m", "--asic", "TH3"], "ports up to 400G"),
         (["--speed", "399G", "--length", "5m", "--asic", "TH3"], "no port of Tomahawk 3 runs at 399G"),
         (["--speed", "400G", "--length", "5m", "--asic", "TH3", "--table", "none.ini"], "does not exist"),
