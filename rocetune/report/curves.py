@@ -11,7 +11,7 @@ from rocetune.report.calculators import port_json, port_words, room_json, tail_b
 from rocetune.report.table import PLAIN, Paint, markdown_table, table, to_json
 from rocetune.tuning.dcqcn import PARAMETERS
 from rocetune.tuning.ecn import Bounds
-from rocetune.tuning.presets import EcnPreset
+from rocetune.tuning.presets import EcnPreset, ecn_presets
 
 _HEAD = ("term", "formula", "bytes", "µs")
 _COMPARED = ("curve", "kmin", "kmax", "pmax", "p*", "q*", "CNPs", "marks before PFC")
@@ -308,7 +308,11 @@ def _size(value: int, speed_mbps: int) -> str:
 
 
 def _sources(lines: Sequence[CurveLine]) -> list[str]:
-    found = [f"source of {line.name}: {why.source}" for line in lines for _, why in line.whys if why.source]
+    found = []
+    for line in lines:
+        found += [f"source of {line.name}: {why.source}" for _, why in line.whys if why.source]
+        if line.name in ecn_presets():  # where its source means another speed, leaves pmax out, or adds a word
+            found += [f"{line.name}: {step}" for _, why in line.whys for step in why.steps[3:]]
     return list(dict.fromkeys(found))
 
 
