@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import fnmatch
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rocetune import platforms
 from rocetune.app.errors import UseError
@@ -13,6 +15,9 @@ from rocetune.model.change import Rendered
 from rocetune.model.facts import Facts
 from rocetune.model.plan import DevicePlan, Plan
 from rocetune.planner import plan as plan_fabric
+
+if TYPE_CHECKING:
+    from rocetune.planner.compare import Compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,17 @@ def _matches(plan: DevicePlan, item: str) -> bool:
     return any(fnmatch.fnmatchcase(value, wanted) for value in values[key])
 
 
+def compare_curves(plan: Plan, names: Iterable[str], presets: Iterable[str]) -> tuple[Compared, ...]:
+    """The plan's marking curves beside vendor presets. Raises UseError for a preset that nobody knows."""
+    from rocetune.planner.compare import chosen, compare
+
+    wanted = [name for words in presets for name in (part.strip() for part in words.split(",")) if name]
+    try:
+        return compare(plan, chosen(wanted), names)
+    except LookupError as error:
+        raise UseError(str(error.args[0]), "every preset by name: rocetune ecn --list-presets") from error
+
+
 def fitted(ws: Workspace, plan: Plan, names: Iterable[str]) -> Iterator[Fitted]:
     """Plans fitted to declared facts: what can be said offline."""
     for name in names:
@@ -80,6 +96,14 @@ def fitted(ws: Workspace, plan: Plan, names: Iterable[str]) -> Iterator[Fitted]:
         platform = platforms.get(device_plan.device.platform)
         facts = platform.declared(device_plan)
         yield Fitted(platform.fit(device_plan, facts), facts)
+
+
+def as_taken(plan: Plan, name: str) -> Plan:
+    """The plan with one device as its platform takes it, by declared facts: rounding and limits belong to the story."""
+    device_plan = plan.devices[name]
+    platform = platforms.get(device_plan.device.platform)
+    taken = platform.fit(device_plan, platform.declared(device_plan))
+    return dataclasses.replace(plan, devices={**plan.devices, name: taken})
 
 
 def render(ws: Workspace, plan: Plan, names: Iterable[str]) -> Iterator[tuple[str, Rendered]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from rocetune.model.fabric import Device, Port
 from rocetune.model.profile import Profile
@@ -51,6 +52,22 @@ class Unsupported:
 
 
 @dataclass(frozen=True, slots=True)
+class EcnBasis:
+    """What the marking curve of one priority was made for. Bounds are the tightest of the switches with this setting.
+
+    ``strict_bytes`` and ``incast_bytes`` bound kmax (None: no PFC on the queue, or the buffer is not known).
+    """
+
+    rtt_us: float
+    flows: int
+    frame_bytes: int
+    strict_bytes: float | None = None
+    incast_bytes: float | None = None
+    dcqcn: Literal["firmware", "scaled", "paper", "off"] = "firmware"  # preset of the senders
+    parameters: tuple[tuple[str, int], ...] = ()  # their fixed values
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
     """The QoS shared by all ports of one combination. ``name`` is safe inside a config line: [a-z0-9-]."""
 
@@ -60,6 +77,7 @@ class Setting:
     qos: PortQos
     why: Mapping[Path, Why]
     winners: tuple[tuple[str, str], ...] = ()  # (field path, override that decided it)
+    basis: Mapping[int, EcnBasis] = field(default_factory=dict)  # by priority, of queues that mark
 
 
 @dataclass(frozen=True, slots=True)

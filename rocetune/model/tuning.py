@@ -47,7 +47,7 @@ class AsicEntry(Model):
     def _sizes(self) -> Self:
         if not self.model_fields_set:
             raise invalid("nothing is stated of this chip", "state cell, buffer, port, models or headroom")
-        for key, least, most in (("cell", 16, 16_384), ("buffer", 1_000_000, 10**12)):
+        for key, least, most in (("cell", 32, 16_384), ("buffer", 1_000_000, 10**12)):
             value = getattr(self, key)
             if value is not None and not least <= value <= most:
                 raise invalid(f"{key} {value:,} B is outside {least:,} B to {most:,} B", "is the unit right?", key)
@@ -55,30 +55,20 @@ class AsicEntry(Model):
 
     def row(self) -> dict[str, Any]:
         """The stated facts in the shape of the shipped ASIC table."""
-        made: dict[str, Any] = {}
-        for key in ("name", "cell"):
-            if (value := getattr(self, key)) is not None:
-                made[key] = value
-        for key in ("aliases", "models"):
-            if value := getattr(self, key):
-                made[key] = list(value)
-        if self.port is not None:
-            made["port_gbps"] = self.port / 1000 if self.port % 1000 else self.port // 1000
-        if self.buffer is not None:
-            made["buffer"] = {"nominal": self.buffer, "usable": self.buffer}
-        if self.slices is not None:
-            made.setdefault("buffer", {})["slices"] = self.slices
+        made: dict[str, Any] = {
+            "name": self.name,
+            "aliases": list(self.aliases) or None,
+            "models": list(self.models) or None,
+            "cell_bytes": self.cell,
+            "buffer_bytes": self.buffer,
+            "usable_bytes": self.buffer,
+            "slices": self.slices,
+            "port_gbps": None if self.port is None else self.port // 1000,
+        }
         if self.headroom is not None:
             fit = self.headroom
-            made["headroom"] = {
-                "fit": {
-                    "base_bytes": fit.base,
-                    "fixed_us": fit.fixed,
-                    "wire_factor": fit.wire_factor,
-                    "error_percent": 0,
-                }
-            }
-        return made
+            made["headroom"] = {"base_bytes": fit.base, "fixed_us": fit.fixed, "wire_factor": fit.wire_factor}
+        return {key: value for key, value in made.items() if value is not None}
 
 
 class TableEntry(Model):

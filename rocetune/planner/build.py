@@ -6,17 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from rocetune.model.fabric import Device, Fabric, Port
-from rocetune.model.plan import Assumption, DevicePlan, Plan, PortPlan, Setting
+from rocetune.model.plan import Assumption, DevicePlan, EcnBasis, Plan, PortPlan, Setting
 from rocetune.planner.classes import ecn_of
 from rocetune.planner.combination import Combination, Combinations
 from rocetune.planner.fixed import buffer_problems
-from rocetune.planner.inputs import COMPUTED_BY_SWITCH, Chip, chip_of, round_trips
+from rocetune.planner.inputs import COMPUTED_BY_SWITCH, Chip, chip_of, flows_of, round_trips
+from rocetune.planner.knowledge import knowledge
 from rocetune.planner.naming import Draft, names
 from rocetune.planner.notes import Believed, Notes, Problem
 from rocetune.planner.server import server_qos
 from rocetune.planner.shape import Counts, Room, Shape, device_qos, room_of
-from rocetune.planner.switch import computes_headroom, curve_of, fill_headroom, switch_qos
-from rocetune.tuning.ecn import Curve
+from rocetune.planner.switch import basis_of, computes_headroom, curve_of, fill_headroom, switch_qos, tighter
+from rocetune.tuning.ecn import RTT_SOURCE, Curve
 
 
 def plan(fabric: Fabric, asics: Mapping[str, str] | None = None) -> Plan:
@@ -45,17 +46,23 @@ class _Planner:
 
     def __init__(self, fabric: Fabric, asics: Mapping[str, str]) -> None:
         self._fabric, self._asics = fabric, asics
-        self._combinations = Combinations(fabric.networks, round_trips(fabric))
+        self._knowledge = knowledge(fabric.tuning)
+        self._combinations = Combinations(fabric.networks, round_trips(fabric), flows_of(fabric))
         self._chips: dict[tuple[object, ...], Chip] = {}
         self._settings: dict[tuple[object, ...], Setting] = {}
         self._drafts: list[Draft] = []  # in the order of the settings
+        self._basis: dict[str, dict[int, EcnBasis]] = {}  # by the setting's number
         self._shapes: dict[tuple[object, ...], Shape] = {}
         self._notes = Notes()
 
     def run(self) -> Plan:
+        self._notes.add(self._knowledge.problems, "rocetune.yaml", 1, "file")
         planned = [self._device(device) for device in self._fabric.devices.values() if device.manage != "none"]
         drafts = self._settings.values()
-        final = {draft.name: replace(draft, name=name) for draft, name in zip(drafts, names(self._drafts), strict=True)}
+        final = {
+            draft.name: replace(draft, name=name, basis=self._basis.get(draft.name, {}))
+            for draft, name in zip(drafts, names(self._drafts), strict=True)
+        }
         devices = {item.device.name: _device_plan(item, final) for item in planned}
         return Plan(devices, tuple(final.values()), self._assumed(), self._notes.problems())
 
@@ -64,7 +71,8 @@ class _Planner:
         used = {
             item.combination.network: item.combination
             for item in self._drafts
-            if any(_from_round_trip(item.combination, name) for name, _, _ in item.curves)
+            if item.combination.round_trip.why.source == RTT_SOURCE
+            and any(_from_round_trip(item.combination, name) for name, _, _ in item.curves)
         }
         remedy = "fixed kmin and kmax replace it: bytes = measured round trip x speed / 8, at an idle time"
         return tuple(
@@ -105,7 +113,7 @@ class _Planner:
         read = self._asics.get(device.name)
         key = (read, said.get("asic"), said.get("model"), said.get("hwsku"))
         if key not in self._chips:
-            self._chips[key] = chip_of(device, read)
+            self._chips[key] = chip_of(device, read, self._knowledge)
         return self._chips[key]
 
     def _shape(self, kind: str, chip: Chip | None, counts: Counts) -> Shape:
@@ -114,8 +122,8 @@ class _Planner:
             qos, problems = device_qos("server", counts, settings)
             return Shape(settings, qos, {}, tuple(problems), ())
         for item, _ in counts:
-            fill_headroom(item)
-        room = room_of(chip, counts)
+            fill_headroom(item, self._knowledge)
+        room = room_of(chip, counts, self._knowledge)
         settings, found = {}, list(room.problems)
         for item, _ in counts:
             found += buffer_problems(item, room.buffer)
@@ -148,6 +156,11 @@ class _Planner:
             qos, why = switch_qos(combination, curves)
             kept = tuple((name, kmin, kmax) for name, kmin, kmax, _ in numbers)
             self._settings[key] = self._draft(Draft(combination, kept), qos=qos, why=why)
+        basis = self._basis.setdefault(self._settings[key].name, {})
+        for name in curves:
+            intent = combination.profile.classes[name]
+            made = basis_of(combination, room.bounds.get(intent.priority) if intent.lossless else None)
+            basis[intent.priority] = tighter(basis.get(intent.priority), made)
         return self._settings[key], found
 
     def _draft(self, draft: Draft, **values: object) -> Setting:

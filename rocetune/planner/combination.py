@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from rocetune.model.fabric import Device, Network, Port
 from rocetune.model.plan import Why
 from rocetune.model.profile import Profile
-from rocetune.planner.inputs import Cable, Chip, cable_of
+from rocetune.planner.inputs import Cable, Chip, Flows, cable_of
 from rocetune.planner.notes import Believed, Problem
 from rocetune.site.effective import effective, label_of
 from rocetune.tuning.ecn import RoundTrip
@@ -32,6 +32,7 @@ class Combination:
     speed_mbps: int | None
     cable: Cable
     round_trip: RoundTrip
+    flows: Flows
     source: Profile  # with its overrides
     problems: list[Problem] = field(default_factory=list)
     believed: list[Believed] = field(default_factory=list)
@@ -74,8 +75,10 @@ class _Named:
 class Combinations:
     """Interns combinations. ``of`` costs one dictionary look-up for a port like one seen before."""
 
-    def __init__(self, networks: Mapping[str, Network], round_trips: Mapping[str, RoundTrip]) -> None:
-        self._networks, self._round_trips = networks, round_trips
+    def __init__(
+        self, networks: Mapping[str, Network], round_trips: Mapping[str, RoundTrip], flows: Mapping[str, Flows]
+    ) -> None:
+        self._networks, self._round_trips, self._flows = networks, round_trips, flows
         self._named = {name: _looked_at(item.profile) for name, item in networks.items() if item.profile is not None}
         self._groups = frozenset[str]().union(*(item.groups for item in self._named.values()))
         self._devices = frozenset[str]().union(*(item.devices for item in self._named.values()))
@@ -87,8 +90,7 @@ class Combinations:
         """The part of the key that all ports of a device share."""
         named = device.name if device.name in self._devices else ""
         groups = self._groups.intersection(device.groups)
-        asic = (chip.asic.key if chip.asic else "?", _delay(chip)) if chip else None
-        return (device.kind, device.role, groups, named, asic)
+        return (device.kind, device.role, groups, named, chip.rules if chip else None)
 
     def of(self, device: Device, chip: Chip | None, context: tuple[object, ...], port: Port) -> Combination | None:
         """The combination of a port; None where its network has no profile."""
@@ -114,8 +116,8 @@ class Combinations:
             return None
         profile, winners, fingerprint, problem = self._profile(device, port, network.profile, self._named[network.name])
         cable = cable_of(port)
-        asic = (chip.asic.key if chip.asic else "?", _delay(chip)) if chip else None
-        key = (device.kind, network.name, fingerprint, winners, asic, port.speed_mbps, cable)
+        rules = chip.rules if chip else None
+        key = (device.kind, network.name, fingerprint, winners, rules, port.speed_mbps, cable)
         found = self._all.get(key)
         if found is None:
             found = self._all[key] = Combination(
@@ -128,6 +130,7 @@ class Combinations:
                 port.speed_mbps,
                 cable,
                 self._round_trips[network.name],
+                self._flows[network.name],
                 network.profile,
                 [problem] if problem else [],
                 list(cable.believed),
@@ -182,10 +185,6 @@ def _first_line(error: Exception) -> str:
     if isinstance(error, ValidationError):
         return "; ".join(str(item["msg"]) for item in error.errors())
     return str(error).splitlines()[0]
-
-
-def _delay(chip: Chip) -> float:
-    return chip.asic.gearbox(chip.model) if chip.asic else 0.0
 
 
 def _safe(text: str) -> str:

@@ -15,7 +15,7 @@ from rocetune.model.units import show_bytes, show_speed
 from rocetune.planner.classes import lossless
 from rocetune.planner.combination import Combination
 from rocetune.planner.notes import Problem
-from rocetune.tuning import buffers, ecn, wire
+from rocetune.tuning import buffers, ecn, fluid, wire
 from rocetune.tuning.asics import table
 
 LOW_ALPHA, HIGH_ALPHA = 1 / 128, 8.0  # what the chips in use can be told, but for single registers
@@ -180,13 +180,15 @@ def curve_problems(
 ) -> Iterator[Problem]:
     """Problems of the marking curve of a class, wherever its numbers are from."""
     profile = combination.profile.name
-    kmin_at, kmax_at = (combination.at("classes", name, "ecn", key) for key in ("kmin", "kmax"))
+    published = want.preset is not None and (want.kmin, want.kmax) == ("auto", "auto")
+    keys = ("preset", "preset") if published else ("kmin", "kmax")
+    kmin_at, kmax_at = (combination.at("classes", name, "ecn", key) for key in keys)
     shown = show_bytes(made.kmax_bytes)
     if made.kmin_bytes > made.kmax_bytes or (made.kmin_bytes == made.kmax_bytes and made.pmax_percent < 100):
         text = f"{name}: kmin {show_bytes(made.kmin_bytes)} is not below kmax {shown}"
         yield Problem(text, "set both, or let both be auto", profile, kmin_at)
         return
-    if (want.kmin, want.kmax) != ("auto", "auto"):
+    if want.preset is not None or (want.kmin, want.kmax) != ("auto", "auto"):
         low_at = kmin_at if want.kmin != "auto" else kmax_at
         yield from _low(made, name, combination, low_at)
         most, whose = buffer.most()
@@ -195,6 +197,7 @@ def curve_problems(
             at = kmax_at if want.kmax != "auto" else kmin_at
             yield Problem(text, "let it be auto; is the unit right?", profile, at)
             return
+    yield from _settles(made, name, combination, kmax_at)
     if bounds is None:
         return
     if made.kmax_bytes > bounds.incast_bytes:
@@ -210,6 +213,27 @@ def curve_problems(
         )
         remedy = f"objective: latency keeps kmax below it, or set kmax to {limit} or less; fine for ordinary incast"
         yield Problem(text, remedy, profile, kmax_at, warning=True)
+
+
+def _settles(made: ecn.Curve, name: str, combination: Combination, at: tuple[str | int, ...]) -> Iterator[Problem]:
+    """Where DCQCN leaves the queue of the flows that meet here: beyond kmax marking no longer tells them apart."""
+    speed, wanted, flows = combination.speed_mbps, combination.profile.dcqcn, combination.flows.count
+    if speed is None or not wanted.enabled:
+        return
+    profile, where = combination.profile.name, f"{name} at {show_speed(speed)}"
+    params = fluid.params(wanted.preset, speed, wanted.parameters)
+    p = fluid.marking_probability(speed, flows, params, wire.roce_frame_bytes(combination.profile.rdma_mtu))
+    if fluid.queue_bytes(p, made.kmin_bytes, made.kmax_bytes, made.pmax_percent) is None:
+        text = (
+            f"{where}: {flows} senders settle where {p * 100:.2g} % of packets are marked, more than pmax "
+            f"{made.pmax_percent:g} %: the queue stands beyond kmax and every packet is marked"
+        )
+        remedy = f"let pmax be auto, or raise it to {p * 100:.2g}% or more; fewer senders: flows in rocetune.yaml"
+        yield Problem(text, remedy, profile, at, warning=True)
+    most, source = fluid.breakdown_flows(speed)
+    if flows >= most:
+        text = f"{where}: {flows} senders on one port are at or beyond the {most} where DCQCN breaks down ({source})"
+        yield Problem(text, "state flows in rocetune.yaml if fewer meet at a time", profile, at, warning=True)
 
 
 def _low(made: ecn.Curve, name: str, combination: Combination, at: tuple[str | int, ...]) -> Iterator[Problem]:

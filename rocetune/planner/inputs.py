@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from rocetune.model.fabric import Device, Fabric, Port
+from rocetune.model.fabric import Device, Fabric, Network, Port
 from rocetune.model.plan import Why
+from rocetune.planner.knowledge import Knowledge
 from rocetune.planner.notes import Believed, Problem
 from rocetune.tuning import ecn
-from rocetune.tuning.asics import Asic, table
+from rocetune.tuning.asics import Asic, AsicTable
 
 # The longest cable of each medium that is in common use: what a port gets whose length nobody stated.
 REACH_M = {"dac": 3.0, "aec": 7.0, "aoc": 30.0, "vr": 50.0, "sr": 100.0, "dr": 500.0, "fr": 2000.0, "lr": 10_000.0}
@@ -29,13 +31,22 @@ class Chip:
     model: str | None
     believed: tuple[Believed, ...] = ()
     problems: tuple[Problem, ...] = ()
+    rules: tuple[object, ...] = ()  # what headroom is computed with, see Knowledge.rules
+    source: str = ""  # whose headroom table or preset that is; empty: the chip's reference preset
+    place: int = 0  # in the table of chips, an unknown one last
 
 
-def chip_of(device: Device, read: str | None) -> Chip:
+def chip_of(device: Device, read: str | None, knowledge: Knowledge) -> Chip:
     """``read`` is what the device itself said (its facts); else the inventory's ``asic``, ``model`` or ``hwsku``."""
+    chip = _chip(device, read, knowledge.asics)
+    place = next((n for n, asic in enumerate(knowledge.asics) if asic is chip.asic), len(knowledge.asics))
+    source = knowledge.source(chip.asic, chip.model)
+    return replace(chip, rules=knowledge.rules(chip.asic, chip.model), source=source, place=place)
+
+
+def _chip(device: Device, read: str | None, known: AsicTable) -> Chip:
     model = device.declared.get("model") or device.declared.get("hwsku")
     stated = device.declared.get("asic")
-    known = table()
     declared = known.find(stated) if stated else None
     seen = known.find(read) if read else None
     if seen is not None:
@@ -52,7 +63,7 @@ def chip_of(device: Device, read: str | None) -> Chip:
         return Chip(found, model, _doubts(found))
     text = "ASIC unknown: headroom is that of the most demanding chip, the buffer fit is not checked"
     believed = Believed(text, "state asic in the inventory, as in asic: Tomahawk 3")
-    return Chip(None, model, (believed,), (_unknown_model(device, model),))
+    return Chip(None, model, (believed,), (_unknown_model(device, model, known),))
 
 
 # The words of the SONiC platform, so that both count as one where it says the same.
@@ -63,7 +74,7 @@ COMPUTED_BY_SWITCH = Believed(
 )
 
 
-def _unknown_model(device: Device, model: str | None) -> Problem:
+def _unknown_model(device: Device, model: str | None, known: AsicTable) -> Problem:
     """A warning: numbers can be made, but they are those of the most demanding chip."""
     worst = "headroom is that of the most demanding chip, and whether buffers fit is not checked"
     if model is None:
@@ -71,7 +82,7 @@ def _unknown_model(device: Device, model: str | None) -> Problem:
     else:
         key = "model" if device.declared.get("model") else "hwsku"
         text = f"{key} {model!r} belongs to no known chip: {worst}"
-    near = table().near_models(model) if model else ()
+    near = known.near_models(model) if model else ()
     hint = f"did you mean {' or '.join(near)}? Else " if near else ""
     return Problem(text, f"{hint}state asic, as in asic: Tomahawk 3", field=(key,), warning=True)
 
@@ -114,6 +125,42 @@ def cable_of(port: Port) -> Cable:
     return Cable(length, Why("default", (("cable_m", length),), (text,), source="no length in links.yaml"), (believed,))
 
 
+@dataclass(frozen=True, slots=True)
+class Flows:
+    """Senders that meet on one port of a network, for which marking is designed."""
+
+    count: int
+    why: Why
+
+
+def flows_of(fabric: Fabric) -> Mapping[str, Flows]:
+    """As stated for the network, else the other server ports of the fullest leaf: the widest incast of one switch."""
+    most: dict[str, tuple[int, str]] = {}
+    for device in fabric.devices.values():
+        if device.kind != "switch":
+            continue
+        counts = Counter(
+            port.network for port in fabric.ports.get(device.name, ()) if port.network and port.link_role != "fabric"
+        )
+        for network, count in counts.items():
+            if count > most.get(network, (0, ""))[0]:
+                most[network] = (count, device.name)
+    return {name: _flows(network, *most.get(name, (0, ""))) for name, network in fabric.networks.items()}
+
+
+def _flows(network: Network, ports: int, leaf: str) -> Flows:
+    """``ports`` of ``leaf`` lead to servers; 0: no switch is known."""
+    if network.flows is not None:
+        step, source = (
+            f"{network.flows} senders on one port, as stated",
+            f"rocetune.yaml: networks.{network.name}.flows",
+        )
+        return Flows(network.flows, Why("flows", (("flows", network.flows),), (step,), source=source))
+    flows = max(1, ports - 1)
+    step = f"{leaf} has {ports} ports to servers: {flows} send to one" if ports else "no switch port is known: 1"
+    return Flows(flows, Why("flows", (("flows", flows),), (step,), source="links.yaml: fullest leaf"))
+
+
 def round_trips(fabric: Fabric) -> Mapping[str, ecn.RoundTrip]:
     """Unloaded round trip of each network, by its switch tiers and its longest cables."""
     tiers: dict[str, int] = {}
@@ -131,6 +178,15 @@ def round_trips(fabric: Fabric) -> Mapping[str, ecn.RoundTrip]:
             longest = between if inner else host
             longest[port.network] = max(longest.get(port.network, 0.0), port.cable_m or 0.0)
     return {
-        name: ecn.round_trip(tiers.get(name, 1), host.get(name, 0.0), between.get(name, 0.0))
-        for name in fabric.networks
+        name: _measured(network) or ecn.round_trip(tiers.get(name, 1), host.get(name, 0.0), between.get(name, 0.0))
+        for name, network in fabric.networks.items()
     }
+
+
+def _measured(network: Network) -> ecn.RoundTrip | None:
+    """The round trip that the site states; it is no assumption then."""
+    if network.rtt_us is None:
+        return None
+    step = f"round trip without load: {network.rtt_us:g} us, as stated"
+    source = f"rocetune.yaml: networks.{network.name}.rtt"
+    return ecn.RoundTrip(network.rtt_us, Why("ecn.rtt", (("rtt_us", network.rtt_us),), (step,), source=source))

@@ -16,7 +16,6 @@ from rocetune.model.profile import Match
 from rocetune.planner.combination import Combination
 from rocetune.planner.inputs import Chip
 from rocetune.site.effective import label_of
-from rocetune.tuning.asics import table
 
 MAX_LENGTH = 48
 _WORD_LENGTH = 20
@@ -55,16 +54,16 @@ def _extended(found: Sequence[str], drafts: Sequence[Draft], word: Callable[[str
     ]
 
 
-def _rank(chip: Chip) -> tuple[int, float]:
-    """Place in the ASIC table, an unknown chip last; then the delay that its model adds."""
+def _rank(chip: Chip) -> tuple[int, float, str]:
+    """Place in the ASIC table, an unknown chip last; then the delay that its model adds, then its headroom table."""
     if chip.asic is None:
-        return len(table()), 0.0
-    return next(number for number, asic in enumerate(table()) if asic is chip.asic), chip.asic.gearbox(chip.model)
+        return chip.place, 0.0, ""
+    return chip.place, chip.asic.gearbox(chip.model), chip.source
 
 
-def _plain_chips(drafts: Sequence[Draft]) -> Mapping[str, tuple[int, float]]:
+def _plain_chips(drafts: Sequence[Draft]) -> Mapping[str, tuple[int, float, str]]:
     """For each network the chip whose settings keep the plain name."""
-    first: dict[str, tuple[int, float]] = {}
+    first: dict[str, tuple[int, float, str]] = {}
     for item in drafts:
         chip, network = item.combination.chip, item.combination.network
         if chip is not None:
@@ -72,13 +71,21 @@ def _plain_chips(drafts: Sequence[Draft]) -> Mapping[str, tuple[int, float]]:
     return first
 
 
-def _chip_word(item: Draft, plain: Mapping[str, tuple[int, float]]) -> str:
+def _chip_word(item: Draft, plain: Mapping[str, tuple[int, float, str]]) -> str:
     chip = item.combination.chip
     if chip is None or _rank(chip) == plain[item.combination.network]:
         return ""
     if chip.asic is None:
         return "unknown"
-    return chip.asic.key.replace("-", "") + ("-gearbox" if chip.asic.gearbox(chip.model) else "")
+    place, delay, source = plain[item.combination.network]
+    other = chip.place != place
+    gearbox = chip.asic.gearbox(chip.model)
+    words = (
+        chip.asic.key.replace("-", "") if other or gearbox != delay else "",
+        "gearbox" if gearbox and (other or gearbox != delay) else "",
+        _clean(chip.source.lower())[:_WORD_LENGTH].rstrip("-") if other or chip.source != source else "",
+    )
+    return "-".join(filter(None, words))
 
 
 def _override_word(item: Draft) -> str:

@@ -49,8 +49,10 @@ class Notes:
 
 
 def _field(problem: Problem, place: int | str) -> tuple[str | int, ...]:
-    """A problem of a device is looked up at the first one that has it."""
-    return problem.field if problem.profile or not problem.field else ("hosts", place, *problem.field)
+    """A problem of a device is looked up at the first one that has it; one of the site's settings is where it is."""
+    if problem.profile or not problem.field or problem.field[0] == "site":
+        return problem.field
+    return ("hosts", place, *problem.field)
 
 
 def _where(place: int | str, count: int | str, noun: int | str) -> str:

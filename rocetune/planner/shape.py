@@ -15,10 +15,10 @@ from rocetune.planner.classes import by_priority, lossless, marking_of, roce_cla
 from rocetune.planner.combination import Combination
 from rocetune.planner.fixed import Buffer, larger_than_chip
 from rocetune.planner.inputs import Chip
+from rocetune.planner.knowledge import Knowledge
 from rocetune.planner.notes import Believed, Problem
-from rocetune.planner.switch import alpha_of
+from rocetune.planner.switch import alpha_of, headroom_of
 from rocetune.tuning import buffers, ecn
-from rocetune.tuning.headroom import headroom
 
 Counts = Sequence[tuple[Combination, int]]
 
@@ -46,7 +46,7 @@ class Shape:
     believed: tuple[Believed, ...]
 
 
-def room_of(chip: Chip, counts: Counts) -> Room:
+def room_of(chip: Chip, counts: Counts, knowledge: Knowledge) -> Room:
     """Headroom of all lossless pairs against the chip's buffer."""
     asic = chip.asic
     cell = (asic.cell_bytes or 1) if asic and asic.layout != "voq" else 1
@@ -76,7 +76,7 @@ def room_of(chip: Chip, counts: Counts) -> Room:
         return Room(bounds, cell, replace(buffer, shared_bytes=shared), why)
     if any(larger_than_chip(item, buffer) for item, _ in counts):
         return Room(bounds, cell, buffer, why)  # told with the number itself
-    problem = _too_much(chip, counts, fit, max(sum(1 for _ in lossless(item.profile)) for item, _ in counts))
+    problem = _too_much(chip, counts, fit, knowledge)
     unknown = Believed("headroom is over-subscribed: dynamic thresholds and ECN bounds are not checked")
     return Room(bounds, cell, buffer, why, (problem,), (unknown,) if problem.warning else ())
 
@@ -127,7 +127,7 @@ def _pool_why(model: str, pool_bytes: int, need_bytes: int, largest_bytes: int) 
     return Why("buffer.pool", (("pool_bytes", pool_bytes), ("need_bytes", need_bytes)), steps, active)
 
 
-def _too_much(chip: Chip, counts: Counts, fit: buffers.Fit, priorities: int) -> Problem:
+def _too_much(chip: Chip, counts: Counts, fit: buffers.Fit, knowledge: Knowledge) -> Problem:
     """The buffer cannot hold the headroom: which ports, and three ways out with their numbers."""
     assert chip.asic is not None
     largest = max(counts, key=lambda item: item[1] * sum(size for size, _ in item[0].headrooms.values()))[0]
@@ -140,21 +140,24 @@ def _too_much(chip: Chip, counts: Counts, fit: buffers.Fit, priorities: int) -> 
         f"{chip.asic.name} has {fit.buffer_bytes:,} B of buffer; headroom needs {fit.need_bytes:,} B ({listed}) and "
         f"frames {fit.minimum_bytes:,} B"
     )
-    ways = []
-    if largest.speed_mbps is not None and largest.cable.length_m > 5:
-        short = headroom(largest.speed_mbps, 5, chip.asic, mtu_bytes=largest.profile.mtu, model=chip.model)
-        ways.append(f"cables of 5 m need {short.headroom_bytes:,} B each (length in links.yaml)")
-    else:
-        ways.append("fewer ports of this class on the switch, or shorter cables")
-    fewer = fit.need_bytes * (priorities - 1) // priorities
-    ways.append(f"{priorities - 1} lossless priorities instead of {priorities} need {fewer:,} B")
+    needs = [need for item, count in counts for need in _needs(item, count)]
+    speed, length = largest.speed_mbps, largest.cable.length_m
+
+    def at(cable_m: float) -> int:
+        assert speed is not None  # a class without a speed has no headroom, so it is not the largest
+        return headroom_of(largest, knowledge, cable_m).headroom_bytes
+
+    ways = buffers.ways_out(fit, needs, cable_m=length, headroom_at=at if speed is not None else None)
+    words = [way.text for way in ways]
+    if len(ways) < 3:
+        words.insert(-1, "fewer ports of this class on the switch")
     ratio = buffers.ratio_needed(fit)
     if ratio is not None:
-        ways.append(f"a shared headroom pool with over-subscription {ratio:.2f}, accepted by accept_risk")
+        words[-1] += ", accepted by accept_risk"
     accepted = any(item.pfc.accept_risk for combination, _ in counts for _, item in lossless(combination.profile))
     name = next(name for name, _ in lossless(largest.profile))
-    at = largest.at("classes", name, "pfc", "headroom")
-    return Problem(text, "; or ".join(ways), largest.profile.name, at, bool(accepted) and ratio is not None)
+    place = largest.at("classes", name, "pfc", "headroom")
+    return Problem(text, "; or ".join(words), largest.profile.name, place, bool(accepted) and ratio is not None)
 
 
 def device_qos(kind: str, counts: Counts, settings: Mapping[int, Setting]) -> tuple[DeviceQos, list[Problem]]:

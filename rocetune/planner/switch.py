@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
-from rocetune.model.plan import Why
+from rocetune.model.plan import EcnBasis, Why
 from rocetune.model.profile import ClassIntent, Ecn, Pfc
 from rocetune.model.qos import Path, PortQos, PriorityQos, Watchdog
 from rocetune.planner.classes import Reasons, by_priority, class_leaves, dscp_map, ecn_of, lossless, watchdog_of
 from rocetune.planner.combination import Combination
 from rocetune.planner.fixed import Buffer, curve_problems
-from rocetune.planner.notes import Problem
-from rocetune.tuning import buffers, ecn, wire
-from rocetune.tuning.headroom import headroom
+from rocetune.planner.knowledge import Knowledge
+from rocetune.planner.notes import Believed, Problem
+from rocetune.tuning import buffers, ecn, fluid, wire
+from rocetune.tuning.headroom import EmptyTable, Headroom, headroom
+from rocetune.tuning.presets import ecn_preset
+from rocetune.tuning.thresholds import Hysteresis, hysteresis
 
 Curves = Mapping[str, ecn.Curve]  # by class name
 
 
-def fill_headroom(combination: Combination) -> None:
+def fill_headroom(combination: Combination, knowledge: Knowledge) -> None:
     """Headroom of each lossless class, with the problems that a fixed value has. Done once per combination."""
     if combination.filled:
         return
     combination.filled = True
     speed, profile = combination.speed_mbps, combination.profile
     reasons = Reasons(profile, combination.winners)
+    combination.problems += _speed_problems(combination)
     for name, intent in lossless(profile):
         dotted = f"classes.{name}.pfc.headroom"
         if speed is None:
@@ -35,14 +41,7 @@ def fill_headroom(combination: Combination) -> None:
             )
             continue
         chip = combination.chip
-        floor = headroom(
-            speed,
-            combination.cable.length_m,
-            chip.asic if chip else None,
-            mtu_bytes=profile.mtu,
-            frame_bytes=wire.roce_frame_bytes(profile.rdma_mtu),
-            model=chip.model if chip else None,
-        )
+        floor = headroom_of(combination, knowledge, combination.cable.length_m)
         fixed = intent.pfc.headroom
         if fixed == "auto":
             combination.headrooms[name] = (floor.headroom_bytes, floor.why)
@@ -52,6 +51,46 @@ def fill_headroom(combination: Combination) -> None:
         mistyped = chip is not None and chip.asic is None and any(not item.warning for item in chip.problems)
         if fixed < floor.headroom_bytes and not mistyped:  # what a chip needs that nobody knows is no news
             combination.problems.append(_too_small(combination, name, intent.pfc, fixed, floor.headroom_bytes))
+
+
+def _speed_problems(combination: Combination) -> Iterator[Problem]:
+    """A speed that no port of the chip has: one of the two is mistyped."""
+    asic = combination.chip.asic if combination.chip else None
+    if asic is not None and combination.speed_mbps is not None:
+        try:
+            asic.check_speed(combination.speed_mbps)
+        except ValueError as error:
+            yield Problem(str(error), "correct speed in links.yaml, or asic or model in the inventory")
+
+
+def headroom_of(combination: Combination, knowledge: Knowledge, cable_m: float) -> Headroom:
+    """What a lossless class of this combination needs with a cable of this length. The speed must be known."""
+    chip, profile, speed = combination.chip, combination.profile, combination.speed_mbps
+    assert speed is not None
+    model = chip.model if chip else None
+    ask = partial(
+        headroom,
+        speed,
+        cable_m,
+        chip.asic if chip else None,
+        mtu_bytes=profile.mtu,
+        frame_bytes=wire.roce_frame_bytes(profile.rdma_mtu),
+        model=model,
+        table=knowledge.own_table(model),
+        at_800g=knowledge.quanta_800g,
+        assume_worst=True,
+    )
+    try:
+        return ask()
+    except EmptyTable:
+        note = Believed(
+            f"SONiC ships an empty headroom table for {model} and makes no lossless priority group from it: the number "
+            "is that of the chip's preset",
+            "on SONiC fix pfc.headroom in the profile, or name a table of yours under tuning: headroom_tables",
+        )
+        if note not in combination.believed:
+            combination.believed.append(note)
+        return ask(lookup=False)
 
 
 def computes_headroom(combination: Combination) -> bool:
@@ -86,36 +125,72 @@ def curve_of(
     """The marking curve of a class under the PFC bounds of its switch (None: the queue is not paused)."""
     profile, where = combination.profile, ("classes", name, "ecn")
     at = combination.at
-    reasons = Reasons(profile, combination.winners)
-    if want.preset is not None:
-        text = f"ECN preset {want.preset!r} of {name}: vendor presets by name are not available yet"
-        return None, [
-            Problem(text, "write kmin, kmax and pmax, or choose an objective", profile.name, at(*where, "preset"))
-        ]
     if combination.speed_mbps is None:
-        if "auto" in (want.kmin, want.kmax):
+        if want.preset is not None or "auto" in (want.kmin, want.kmax):
             text = f"port speed of network {combination.network} is not known: no ECN thresholds for {name}"
             return None, [Problem(text, "state speed in links.yaml", profile.name, at(*where, "kmin"))]
         made = ecn.curve(100_000, combination.round_trip.rtt_us)  # every threshold is replaced below
-    else:
-        limit = _limit(want, bounds)
+    elif want.preset is not None:
         try:
-            made = ecn.curve(
-                combination.speed_mbps,
-                combination.round_trip.rtt_us,
-                want.objective,
-                frame_bytes=wire.roce_frame_bytes(profile.rdma_mtu),
-                bound_bytes=limit,
-                cell_bytes=cell_bytes,
-                rtt_why=combination.round_trip.why,
-            )
+            made = _preset_curve(want.preset, combination.speed_mbps, bounds)
+        except ValueError as error:
+            remedy = "write kmin, kmax and pmax, or choose an objective; every preset: rocetune ecn --list-presets"
+            return None, [Problem(f"{name}: {error}", remedy, profile.name, at(*where, "preset"))]
+    else:
+        try:
+            made = _computed_curve(combination, want, combination.speed_mbps, bounds, cell_bytes)
         except ValueError as error:
             static = profile.classes[name].pfc.xoff != "auto"
             remedy = "fewer lossless priorities, shorter cables or a larger alpha leave more buffer"
             remedy = "write pfc.xoff: auto, or a larger one" if static else remedy
             return None, [Problem(f"{name}: {error}", remedy, profile.name, at(*where, "kmax"))]
-    made = _with_fixed(made, want, name, reasons)
+    made = _with_fixed(made, want, name, Reasons(profile, combination.winners))
     return made, list(curve_problems(made, want, name, combination, bounds, buffer))
+
+
+def _computed_curve(
+    combination: Combination, want: Ecn, speed_mbps: int, bounds: ecn.Bounds | None, cell_bytes: int
+) -> ecn.Curve:
+    """By objective. pmax is made for the flows that meet here, where DCQCN listens to the marks."""
+    wanted = combination.profile.dcqcn
+    return ecn.curve(
+        speed_mbps,
+        combination.round_trip.rtt_us,
+        want.objective,
+        frame_bytes=wire.roce_frame_bytes(combination.profile.rdma_mtu),
+        bound_bytes=_limit(want, bounds),
+        cell_bytes=cell_bytes,
+        rtt_why=combination.round_trip.why,
+        flows=combination.flows.count if wanted.enabled else None,
+        dcqcn=fluid.params(wanted.preset, speed_mbps, wanted.parameters) if wanted.enabled else None,
+    )
+
+
+def _preset_curve(name: str, speed_mbps: int, bounds: ecn.Bounds | None) -> ecn.Curve:
+    """A published curve; a percentage is of what one queue may hold before it is paused."""
+    made = ecn_preset(name).thresholds(speed_mbps, int(bounds.incast_bytes) if bounds else None)
+    return ecn.Curve(made.kmin_bytes, made.kmax_bytes, made.pmax_percent, False, made.why, made.why, made.why)
+
+
+def basis_of(combination: Combination, bounds: ecn.Bounds | None) -> EcnBasis:
+    """What the curve of a class was made for, under the bounds of one kind of switch."""
+    wanted = combination.profile.dcqcn
+    return EcnBasis(
+        combination.round_trip.rtt_us,
+        combination.flows.count,
+        wire.roce_frame_bytes(combination.profile.rdma_mtu),
+        bounds.strict_bytes if bounds else None,
+        bounds.incast_bytes if bounds else None,
+        wanted.preset if wanted.enabled else "off",
+        tuple(sorted(wanted.parameters.items())) if wanted.enabled else (),
+    )
+
+
+def tighter(one: EcnBasis | None, other: EcnBasis) -> EcnBasis:
+    """Of two kinds of switch with the same setting the one whose bound is lower."""
+    if one is None or one.incast_bytes is None:
+        return other
+    return other if other.incast_bytes is not None and other.incast_bytes < one.incast_bytes else one
 
 
 def _limit(want: Ecn, bounds: ecn.Bounds | None) -> float | None:
@@ -197,23 +272,30 @@ def _buffer(combination: Combination, reasons: Reasons, name: str, intent: Class
     if isinstance(pfc.xoff, int):
         values["xoff_bytes"] = pfc.xoff
         reasons.from_profile((*at, "xoff_bytes"), f"{dotted}.xoff", pfc.xoff)
-        gap = buffers.xon_gap_bytes(combination.profile.mtu)
-        if pfc.xon == "auto" and pfc.xoff > gap:
-            values["xon_bytes"] = pfc.xoff - gap
-            step = f"xoff - 2 x MTU = {pfc.xoff:,} - {gap:,} = {pfc.xoff - gap:,} B, so that pause does not flap"
-            reasons.rule((*at, "xon_bytes"), "xon.gap", step, "DCQCN test bed, SIGCOMM 2015")
+        if pfc.xon == "auto" and pfc.xoff > buffers.xon_gap_bytes(combination.profile.mtu):
+            made = _hysteresis(combination, pfc.xoff)
+            values["xon_bytes"], reasons.why[(*at, "xon_bytes")] = made.xon_bytes, made.why
     else:
         values["alpha"] = alpha_of(pfc)
+        gap = _hysteresis(combination).why
         if pfc.alpha == "auto":
             step = f"alpha = {buffers.DEFAULT_ALPHA:g}: one congested group may take half of the shared pool"
             source = "SONiC's lossless default (dynamic_th 0); EOS recipes (ingress threshold 1)"
-            reasons.rule((*at, "alpha"), "alpha.default", step, source)
+            why = Why("alpha.default", (), (step,), source=source)
         else:
-            reasons.from_profile((*at, "alpha"), f"{dotted}.alpha", pfc.alpha)
+            why = reasons.profile_why(f"{dotted}.alpha", pfc.alpha)
+        steps = ("where XON may be set, below XOFF:", *gap.steps)
+        reasons.why[(*at, "alpha")] = replace(why, steps=(*why.steps, *steps), bounds=gap.bounds)
     if isinstance(pfc.xon, int):
         values["xon_bytes"] = pfc.xon
         reasons.from_profile((*at, "xon_bytes"), f"{dotted}.xon", pfc.xon)
     return values
+
+
+def _hysteresis(combination: Combination, xoff_bytes: int | None = None) -> Hysteresis:
+    """How far XON lies below XOFF on a port whose speed is known; else what flapping alone asks, as at 10G."""
+    speed, mtu = combination.speed_mbps or 10_000, combination.profile.mtu
+    return hysteresis(speed, combination.cable.length_m, mtu, xoff_bytes=xoff_bytes)
 
 
 def _marking(reasons: Reasons, name: str, intent: ClassIntent, curve: ecn.Curve | None) -> dict[str, Any]:

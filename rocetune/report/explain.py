@@ -110,7 +110,9 @@ def _device_heading(device: DevicePlan) -> str:
 def _port_heading(plan: Plan, item: PortPlan) -> str:
     port, setting = item.port, item.setting
     peer = f" -> {port.peer[0]}:{port.peer[1]}" if port.peer else ""
-    users = [name for name, other in plan.devices.items() if any(one.setting is setting for one in other.ports)]
+    users = [
+        name for name, other in plan.devices.items() if any(one.setting.name == setting.name for one in other.ports)
+    ]
     native = f" ({item.native})" if item.native != port.name else ""
     return (
         f"{port.device}:{port.name}{native}{peer}\n"

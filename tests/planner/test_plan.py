@@ -122,8 +122,11 @@ def test_settings_that_an_override_sets_apart_say_which() -> None:
     assert second.setting.winners[0][0] == "classes.roce.ecn.objective"
 
 
-def test_worked_example_of_the_reference() -> None:
-    """32x400G Tomahawk 3 of a Z9332F, 30 m, two lossless priorities: 769 cells, strict bound 561388 B."""
+def test_a_switch_full_of_ports_by_its_own_table() -> None:
+    """32x400G Tomahawk 3 of a Z9332F, 30 m, two lossless priorities: its table has 201930 B at 40 m, the next length.
+
+    S = 66394076 - 64 x 201930 = 53470556 B, strict bound S / (32 x 3) = 556985 B, 2192 cells of 254 B below it.
+    """
     two = lab.profile(
         lab.TRAINING,
         classes={
@@ -136,11 +139,11 @@ def test_worked_example_of_the_reference() -> None:
     made = plan(fabric)
     roce = port(made, "leaf1", "Ethernet0").setting.qos.priority(3)
     assert roce is not None
-    assert (roce.headroom_bytes, roce.kmin_bytes, roce.kmax_bytes) == (195326, 400_000, 1_600_000)
-    assert "53,893,212" in made.devices["leaf1"].why[("buffer",)].steps[-1]
+    assert (roce.headroom_bytes, roce.kmin_bytes, roce.kmax_bytes) == (201_930, 400_000, 1_600_000)
+    assert "53,470,556" in made.devices["leaf1"].why[("buffer",)].steps[-1]
     assert errors(made) == []
     warnings = [item for item in made.problems if item.warning]
-    assert any("561,387 B" in item.text and "roce" in item.text for item in warnings)
+    assert any("556,984 B" in item.text and "roce" in item.text for item in warnings)
     strict = lab.profile(
         lab.merged(lab.TRAINING, {"classes": {"roce": {"bandwidth": 40.0}}}),
         classes={
@@ -152,7 +155,7 @@ def test_worked_example_of_the_reference() -> None:
         fabric, networks={**fabric.networks, "backend": replace(fabric.networks["backend"], profile=strict)}
     )
     roce = port(plan(fabric), "leaf1", "Ethernet0").setting.qos.priority(3)
-    assert roce is not None and (roce.kmin_bytes, roce.kmax_bytes) == (140208, 561340)
+    assert roce is not None and (roce.kmin_bytes, roce.kmax_bytes) == (139_192, 556_768)
 
 
 def test_fixed_headroom_below_the_floor() -> None:
@@ -278,7 +281,7 @@ def test_unknown_chip_is_warned_about_at_its_line(declared: dict[str, str], key:
 def test_model_tells_the_asic() -> None:
     made = plan(lab.rack(asic=None, declared={"hwsku": "DellEMC-Z9332f-O32"}))
     roce = port(made, "leaf1", "Ethernet0").setting.qos.priority(3)
-    assert roce is not None and roce.headroom_bytes == 696 * 254
+    assert roce is not None and roce.headroom_bytes == 178_562  # its table at 5 m
 
 
 def test_facts_win_over_the_inventory() -> None:
@@ -311,7 +314,7 @@ def test_buffer_that_does_not_fit() -> None:
     made = plan(lab.rack(asic="Tomahawk 3", servers=8, leaves=1, rails=4, cable_m=10_000.0, medium="lr"))
     problem = next(item for item in made.problems if not item.warning)
     assert problem.where == "leaf1" and "32 x backend-400g-10km" in problem.text
-    assert problem.remedy.count(";") == 2 and "over-subscription" in problem.remedy
+    assert problem.remedy.count(";") == 2 and "over-subscribed 3.27 times" in problem.remedy
 
 
 def test_dscp_with_two_meanings() -> None:

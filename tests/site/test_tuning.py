@@ -30,13 +30,17 @@ def test_chips_tables_and_quanta_reach_the_fabric(load: Load) -> None:
     table = "# speed cable size xon xoff threshold\n400000 5m 9216 0 180000 0\n"
     tuning = load({"rocetune.yaml": text, "tables/mine.ini": table}).fabric.tuning
     assert tuning.quanta_800g == 905
-    assert tuning.asics["tomahawk-4"] == {"cell": 254, "buffer": {"nominal": 113_000_000, "usable": 113_000_000}}
+    assert tuning.asics["tomahawk-4"] == {
+        "cell_bytes": 254,
+        "buffer_bytes": 113_000_000,
+        "usable_bytes": 113_000_000,
+    }
     assert tuning.asics["house-chip"] == {
         "name": "House Chip",
         "models": ["HC-1"],
         "port_gbps": 400,
-        "buffer": {"slices": 2},
-        "headroom": {"fit": {"base_bytes": 30_000, "fixed_us": 2.0, "wire_factor": 2.0, "error_percent": 0}},
+        "slices": 2,
+        "headroom": {"base_bytes": 30_000, "fixed_us": 2.0, "wire_factor": 2.0},
     }
     (own,) = tuning.tables
     assert (own.file, own.text, own.models) == ("tables/mine.ini", table, ("HC-1", "HC-2"))

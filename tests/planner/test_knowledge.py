@@ -1,0 +1,105 @@
+"""What a site knows better than the shipped tables changes the plan, and what is wrong in it is told at its line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rocetune.model.fabric import Fabric, OwnTable, Tuning
+from rocetune.model.plan import Plan
+from rocetune.planner import plan
+
+from . import rack as lab
+
+TABLE = "# speed cable size xon xoff threshold\n400000 5m 9216 0 190500 0\n400000 40m 9216 0 215900 0\n"
+
+
+def knowing(fabric: Fabric, **values: Any) -> Fabric:
+    return replace(fabric, tuning=Tuning(**values))
+
+
+def headroom(made: Plan, device: str = "leaf1") -> int | None:
+    entry = made.devices[device].ports[0].setting.qos.priority(3)
+    assert entry is not None
+    return entry.headroom_bytes
+
+
+def why(made: Plan) -> str:
+    return "\n".join(made.devices["leaf1"].ports[0].setting.why[("priorities", 3, "headroom_bytes")].steps)
+
+
+def test_the_published_row_of_the_model() -> None:
+    """sonic-buildimage, Z9332F: 178562 B at 400G and 5 m; 2 m is not listed."""
+    made = plan(lab.rack(declared={"hwsku": "DellEMC-Z9332f-O32"}))
+    assert headroom(made) == 178_562
+    assert "2 m is not listed: the next longer one is 5 m" in why(made)
+
+
+def test_a_table_of_the_site_wins() -> None:
+    own = OwnTable("tables/mine.ini", TABLE, ("DellEMC-Z9332f-O32",))
+    made = plan(knowing(lab.rack(declared={"hwsku": "DellEMC-Z9332f-O32"}), tables=(own,)))
+    assert headroom(made) == 190_500
+    made = plan(knowing(lab.rack(declared={"hwsku": "Other-SKU"}), tables=(own,)))
+    assert headroom(made) != 190_500
+
+
+def test_a_cell_in_a_users_table_that_is_no_number() -> None:
+    own = OwnTable("tables/mine.ini", TABLE.replace("215900", "lots"), ("Z9332F",))
+    (problem,) = [item for item in plan(knowing(lab.rack(), tables=(own,))).problems if not item.warning]
+    assert "tables/mine.ini:3" in problem.text and "lots" in problem.text
+    assert problem.field == ("site", "tuning", "headroom_tables", 0, "file")
+
+
+def test_single_facts_of_a_known_chip_are_replaced() -> None:
+    small = {"tomahawk-3": {"buffer_bytes": 2_000_000, "usable_bytes": 2_000_000}}
+    errors = [item.text for item in plan(knowing(lab.rack(), asics=small)).problems if not item.warning]
+    assert any("2,000,000 B of buffer" in text for text in errors)
+    assert not [item for item in plan(lab.rack()).problems if not item.warning]
+
+
+def test_a_chip_of_the_house() -> None:
+    """base 30000 + 2 us x 5e10 B/s + 2 x (2 x 2 m x 5e10 / 1.98e8) = 132020.2 B, 516 cells of 256."""
+    chip = {
+        "name": "House Chip",
+        "cell_bytes": 256,
+        "port_gbps": 400,
+        "buffer_bytes": 64_000_000,
+        "headroom": {"base_bytes": 30_000, "fixed_us": 2.0, "wire_factor": 2.0},
+    }
+    made = plan(knowing(lab.rack(asic="House Chip"), asics={"house-chip": chip}))
+    assert headroom(made) == 516 * 256
+    assert not [item for item in made.problems if not item.warning]
+
+
+def test_a_wrong_chip_is_told_where_it_is_written() -> None:
+    (problem,) = [item for item in plan(knowing(lab.rack(), asics={"th3": {"cel": 1}})).problems if "cel" in item.text]
+    assert problem.field == ("site", "tuning", "asics", "th3") and not problem.warning
+
+
+@pytest.mark.parametrize(("quanta", "least"), [(1810, 115_840), (905, 57_920)])
+def test_the_reaction_at_800g(quanta: int, least: int) -> None:
+    """Spectrum-4's sum holds the peer's reaction times three: 64 B per quantum, cell factor 192/64."""
+    made = plan(knowing(lab.rack(asic="Spectrum-4", speed=800_000), quanta_800g=quanta))
+    assert f"{quanta} quanta" in why(made)
+    assert (headroom(made) or 0) > 3 * least
+
+
+def test_a_speed_that_the_chip_lacks() -> None:
+    errors = [item for item in plan(lab.rack(asic="Trident 3")).problems if not item.warning]
+    assert any("Trident 3" in item.text and "400G" in item.text and "links.yaml" in item.remedy for item in errors)
+
+
+def test_an_empty_published_table_is_no_crash() -> None:
+    made = plan(lab.rack(asic="Tomahawk 5", declared={"hwsku": "Arista-7060X6-32PE"}))
+    assert (headroom(made) or 0) > 300_000
+    assert any("empty headroom table" in item.text for item in made.devices["leaf1"].assumptions)
+
+
+def test_switches_with_different_tables_have_different_settings() -> None:
+    fabric = lab.rack()
+    leaf2 = replace(fabric.devices["leaf2"], declared={"hwsku": "DellEMC-Z9332f-O32"})
+    made = plan(replace(fabric, devices={**fabric.devices, "leaf2": leaf2}))
+    names = {device: made.devices[device].ports[0].setting.name for device in ("leaf1", "leaf2")}
+    assert names == {"leaf1": "backend-400g-2m", "leaf2": "backend-400g-2m-dellemc-z9332f-o32"}
