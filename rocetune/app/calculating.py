@@ -13,7 +13,7 @@ from rocetune.model.plan import Assumption, PlanProblem
 from rocetune.model.units import show_speed
 from rocetune.report.answers import HeadroomAnswer, Port, Room
 from rocetune.tuning import buffers, published, thresholds, wire
-from rocetune.tuning.asics import Asic, table
+from rocetune.tuning.asics import Asic, AsicTable, table
 from rocetune.tuning.headroom import Headroom, headroom
 from rocetune.tuning.own_table import LookUp, look_up, range_of
 from rocetune.tuning.published import PublishedTable
@@ -49,9 +49,9 @@ class HeadroomAsk:
     alpha: float = buffers.DEFAULT_ALPHA
 
 
-def chip_named(asic: str | None, model: str | None) -> Chip:
+def chip_named(asic: str | None, model: str | None, known: AsicTable | None = None) -> Chip:
     """A chip by its own name, or by a switch model under either option. Raises UseError with a suggestion."""
-    known = table()
+    known = known or table()
     by_model = known.by_model(model) if model else None
     if asic is None:
         if model is not None and by_model is None:

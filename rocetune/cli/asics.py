@@ -16,16 +16,17 @@ from rocetune.cli.options import settings, shared
 @shared
 def command(name: str | None) -> None:
     """One row per chip, or everything about one."""
+    from rocetune.app.knowing import known_at
     from rocetune.report.asics import asic_markdown, asic_text, asics_json, asics_markdown, asics_text
-    from rocetune.tuning.asics import table
 
     shared_options = settings()
     form = shared_options.written("text", "json", "markdown")
-    found = list(table())
+    known = known_at(shared_options.site).asics
+    found = list(known)
     if name is not None:
         from rocetune.app.calculating import chip_named
 
-        asic = chip_named(name, None).asic
+        asic = chip_named(name, None, known).asic
         assert asic is not None
         found = [asic]
     if form == "json":

@@ -26,7 +26,7 @@ from rocetune.cli.options import settings, shared
 @click.option("--lossless", type=quantity.PRIORITIES, metavar="N", help="Lossless priorities per port (1).")
 @click.option("--length", type=quantity.LENGTH, metavar="LENGTH", default=30.0, help="Cable length (30m).")
 @click.option("--cell", type=quantity.CELL, metavar="SIZE", help="Buffer cell, where the chip's is not known: 254B.")
-@click.option("--quanta-800g", type=click.Choice(["1810", "905"]), default="1810", help="Peer's reaction at 800G.")
+@click.option("--quanta-800g", type=click.Choice(["1810", "905"]), help="Peer's reaction at 800G (1810).")
 @click.option(
     "--table",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
@@ -88,22 +88,26 @@ def command(list_presets: bool, plot: Path | None, more: tuple[str, ...], **aske
 
 def _answer(form: str, plot: Path | None, compare: tuple[str, ...], asked: dict[str, Any]) -> None:
     from rocetune.app.calculating import chip_named, table_file
+    from rocetune.app.knowing import known_at
     from rocetune.app.marking import EcnAsk, calculate_ecn
     from rocetune.report.curves import ecn_json, ecn_markdown, ecn_text
 
+    known = known_at(settings().site)
+    chip = chip_named(asked["asic"], asked["model"], known.asics)
+    own = None if asked["no_table"] else known.own_table(chip.model)
     answer = calculate_ecn(
         EcnAsk(
             speed_mbps=asked["speed"],
             rtt_us=asked["rtt"],
             tiers=asked["tiers"],
             cable_m=asked["length"],
-            chip=chip_named(asked["asic"], asked["model"]),
+            chip=chip,
             ports=asked["ports"],
             lossless=asked["lossless"],
             alpha=asked["alpha"],
             cell_bytes=asked["cell"],
-            at_800g=int(asked["quanta_800g"]),
-            table=table_file(asked["table"]) if asked["table"] else None,
+            at_800g=int(asked["quanta_800g"] or known.quanta_800g),
+            table=table_file(asked["table"]) if asked["table"] else own,
             lookup=not asked["no_table"],
             mtu_bytes=asked["mtu"],
             rdma_mtu=asked["rdma_mtu"],

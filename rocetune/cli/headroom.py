@@ -37,7 +37,7 @@ from rocetune.cli.options import settings, shared
     help="Your own table before all others: pg_profile_lookup.ini, or CSV with speed_mbps, cable_m, xoff_bytes.",
 )
 @click.option("--no-table", is_flag=True, help="Compute, even where the platform's published table has a row.")
-@click.option("--quanta-800g", type=click.Choice(["1810", "905"]), default="1810", help="Peer's reaction at 800G.")
+@click.option("--quanta-800g", type=click.Choice(["1810", "905"]), help="Peer's reaction at 800G (1810).")
 @click.option("--ports", type=quantity.PORTS, metavar="N", help="Ports like this one on the switch: need and fit.")
 @click.option("--lossless", type=quantity.PRIORITIES, metavar="N", help="Lossless priorities per port, with --ports.")
 @click.option("--alpha", type=quantity.ALPHA, metavar="A", default=1.0, help="Dynamic threshold factor, with --ports.")
@@ -54,7 +54,7 @@ def command(
     delay: float | None,
     own: Path | None,
     no_table: bool,
-    quanta_800g: str,
+    quanta_800g: str | None,
     ports: int | None,
     lossless: int | None,
     alpha: float,
@@ -62,6 +62,7 @@ def command(
 ) -> None:
     """Print the answer; exit 2 when it does not fit."""
     from rocetune.app.calculating import HeadroomAsk, calculate_headroom, chip_named, table_file
+    from rocetune.app.knowing import known_at
     from rocetune.report.calculators import headroom_json, headroom_markdown, headroom_text
 
     shared_options = settings()
@@ -70,17 +71,19 @@ def command(
         raise click.UsageError("--table and --no-table exclude each other: give one of them.")
     if lossless is not None and ports is None:
         raise click.UsageError("--lossless needs --ports: together they are what the switch must hold.")
+    known = known_at(shared_options.site)
+    chip = chip_named(asic, model, known.asics)
     ask = HeadroomAsk(
         speed_mbps=speed,
         cable_m=length,
-        chip=chip_named(asic, model),
+        chip=chip,
         mtu_bytes=mtu,
         rdma_mtu=rdma_mtu,
         cell_bytes=cell,
         delay_ns=delay,
-        table=table_file(own) if own else None,
+        table=table_file(own) if own else None if no_table else known.own_table(chip.model),
         lookup=not no_table,
-        at_800g=int(quanta_800g),
+        at_800g=int(quanta_800g or known.quanta_800g),
         ports=ports,
         lossless=lossless,
         alpha=alpha,

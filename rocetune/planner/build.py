@@ -46,7 +46,7 @@ class _Planner:
 
     def __init__(self, fabric: Fabric, asics: Mapping[str, str]) -> None:
         self._fabric, self._asics = fabric, asics
-        self._knowledge = knowledge(fabric.tuning)
+        self._knowledge, self._wrong = knowledge(fabric.tuning)
         self._combinations = Combinations(fabric.networks, round_trips(fabric), flows_of(fabric))
         self._chips: dict[tuple[object, ...], Chip] = {}
         self._settings: dict[tuple[object, ...], Setting] = {}
@@ -56,7 +56,7 @@ class _Planner:
         self._notes = Notes()
 
     def run(self) -> Plan:
-        self._notes.add(self._knowledge.problems, "rocetune.yaml", 1, "file")
+        self._notes.add(self._wrong, "rocetune.yaml", 1, "file")
         planned = [self._device(device) for device in self._fabric.devices.values() if device.manage != "none"]
         drafts = self._settings.values()
         final = {

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 from rocetune.model.fabric import Device, Fabric, Network, Port
 from rocetune.model.plan import Why
-from rocetune.planner.knowledge import Knowledge
 from rocetune.planner.notes import Believed, Problem
 from rocetune.tuning import ecn
 from rocetune.tuning.asics import Asic, AsicTable
+from rocetune.tuning.knowledge import Knowledge
 
 # The longest cable of each medium that is in common use: what a port gets whose length nobody stated.
 REACH_M = {"dac": 3.0, "aec": 7.0, "aoc": 30.0, "vr": 50.0, "sr": 100.0, "dr": 500.0, "fr": 2000.0, "lr": 10_000.0}

@@ -15,10 +15,10 @@ from rocetune.planner.classes import by_priority, lossless, marking_of, roce_cla
 from rocetune.planner.combination import Combination
 from rocetune.planner.fixed import Buffer, larger_than_chip
 from rocetune.planner.inputs import Chip
-from rocetune.planner.knowledge import Knowledge
 from rocetune.planner.notes import Believed, Problem
 from rocetune.planner.switch import alpha_of, headroom_of
 from rocetune.tuning import buffers, ecn
+from rocetune.tuning.knowledge import Knowledge
 
 Counts = Sequence[tuple[Combination, int]]
 

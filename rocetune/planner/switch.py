@@ -13,10 +13,10 @@ from rocetune.model.qos import Path, PortQos, PriorityQos, Watchdog
 from rocetune.planner.classes import Reasons, by_priority, class_leaves, dscp_map, ecn_of, lossless, watchdog_of
 from rocetune.planner.combination import Combination
 from rocetune.planner.fixed import Buffer, curve_problems
-from rocetune.planner.knowledge import Knowledge
 from rocetune.planner.notes import Believed, Problem
 from rocetune.tuning import buffers, ecn, fluid, wire
 from rocetune.tuning.headroom import EmptyTable, Headroom, headroom
+from rocetune.tuning.knowledge import Knowledge
 from rocetune.tuning.presets import ecn_preset
 from rocetune.tuning.thresholds import Hysteresis, hysteresis
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rocetune.model.fabric import Fabric, Port
+from rocetune.model.fabric import Fabric, Port, Tuning
 from rocetune.model.inventory import SiteSettings
 from rocetune.model.plan import PlanProblem
 from rocetune.model.profile import Profile
@@ -120,6 +120,17 @@ def load_site(root: Path, inventory: Path | None = None) -> Site:
         _trees={"profiles": shelf.trees, "site": {"": settings_tree}},
         _hosts=hosts,
     )
+
+
+def load_tuning(root: Path) -> Tuning:
+    """``tuning:`` of a folder's rocetune.yaml alone, empty without the file. Raises SiteErrors."""
+    problems = Problems(Sources(root))
+    if not (root / SETTINGS_FILE).exists():
+        return Tuning()
+    settings, tree = _settings(root, problems)
+    tuning = read_tuning(root, settings.tuning, tree, problems)
+    problems.check()
+    return tuning
 
 
 def _settings(root: Path, problems: Problems) -> tuple[SiteSettings, Map]:
