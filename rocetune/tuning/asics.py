@@ -122,8 +122,10 @@ class Asic:
         return self.key in (item.asic, *item.also)
 
     def speeds(self) -> tuple[int, ...]:
-        """Port speeds (Mbit/s) that published tables list for the chip; empty where none does."""
-        return tuple(sorted({row.speed_mbps for item in published.published() if self._has(item) for row in item.rows}))
+        """Port speeds (Mbit/s) that published tables list for the chip, without those that a copied table adds."""
+        most = (self.port_gbps or 10**6) * 1000
+        found = {row.speed_mbps for item in published.published() if self._has(item) for row in item.rows}
+        return tuple(sorted(speed for speed in found if speed <= most))
 
     def check_speed(self, speed_mbps: int) -> None:
         """Raises ValueError for a speed that no port of the chip has."""

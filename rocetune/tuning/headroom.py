@@ -202,7 +202,9 @@ def _from_table(work: _Work) -> _Made | None:
     own, row = found
     steps = [f"{own.name}: {show_speed(row.speed_mbps)} at {row.cable_m:g} m has xoff {row.xoff_bytes:,} B"]
     bounds: list[str] = []
-    if row.cable_m != work.cable_m:
+    if row.speed_mbps != work.speed_mbps:
+        steps.insert(0, f"{work.cable_m:g} m is not listed, and a faster port has less than the next longer cable")
+    elif row.cable_m != work.cable_m:
         steps.insert(0, f"{work.cable_m:g} m is not listed: the next longer one is {row.cable_m:g} m")
     steps = [*work.known.steps(), *steps]
     exact = float(row.xoff_bytes)
@@ -223,7 +225,7 @@ def _from_table(work: _Work) -> _Made | None:
         steps.append(work.floor_step(floor))
         bounds.append(f"the row of {row.xoff_bytes:,} B is raised to the physical floor of {floor:,} B")
         exact, value, rounding = float(floor), round_up(floor, cell), _rounding(cell, floor)
-    if own.note:
+    if own.note and not work.known.steps():
         steps.insert(0, f"note: {own.note}")
     return _Made(exact, "table", tuple(steps), own.source, value, tuple(bounds), rounding)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rocetune.model.units import show_speed
 from rocetune.tuning.asics import Asic, table
-from rocetune.tuning.published import Match, PublishedTable, Row, asic_of, match, published
+from rocetune.tuning.published import Match, PublishedTable, Row, asic_of, match, merged, published
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,39 +30,32 @@ class LookUp:
             return None
         return self.found.tables[0] if all(item.empty for item in self.found.tables) else None
 
-    def _tables(self) -> Iterable[PublishedTable]:
-        if self.users is not None:
-            yield self.users
-        if self.found is not None:
-            yield from self.found.tables
+    @property
+    def _published(self) -> PublishedTable | None:
+        return merged(self.found, self.model) if self.found is not None else None
 
     def row(self, speed_mbps: int, cable_m: float) -> tuple[PublishedTable, Row] | None:
         """The row that decides: the user's, else the largest of the model's own tables."""
-        if self.users is not None:
-            row = self.users.row(speed_mbps, cable_m)
-            if row is not None:
-                return self.users, row
-        return self.found.row(speed_mbps, cable_m) if self.found is not None and self.found.own else None
+        for item in (self.users, self._published if self.found is not None and self.found.own else None):
+            row = item.fitting(speed_mbps, cable_m) if item is not None else None
+            if item is not None and row is not None:
+                return item, row
+        return None
 
     def dominated(self, speed_mbps: int, cable_m: float) -> Row | None:
         """The largest row for no more speed and length. Siblings count with the row that they would use here."""
-        rows = [row for item in self._tables() if (row := item.dominated(speed_mbps, cable_m)) is not None]
-        if self.found is not None and not self.found.own:
-            sibling = self.found.row(speed_mbps, cable_m)
-            rows += [sibling[1]] if sibling else []
-        return max(rows, key=lambda row: row.xoff_bytes, default=None)
+        rows = [item.dominated(speed_mbps, cable_m) for item in (self.users, self._published) if item is not None]
+        if self.found is not None and not self.found.own and self._published is not None:
+            rows.append(self._published.fitting(speed_mbps, cable_m))
+        return max((row for row in rows if row is not None), key=lambda row: row.xoff_bytes, default=None)
 
     def dominating(self, speed_mbps: int, cable_m: float) -> tuple[Row, ...]:
-        """Rows that bound from above: what longer cables and faster ports get from the tables that decide."""
+        """Rows that bound from above: what longer cables and faster ports get from the table that decides."""
         if self.users is not None:
             return self.users.dominating(speed_mbps, cable_m)
-        if self.found is None or not self.found.own:
+        if self._published is None or self.found is None or not self.found.own:
             return ()
-        listed = {
-            (row.speed_mbps, row.cable_m) for item in self.found.tables for row in item.dominating(speed_mbps, cable_m)
-        }
-        found = (self.found.row(*place) for place in listed)
-        return tuple(item[1] for item in found if item is not None)
+        return self._published.dominating(speed_mbps, cable_m)
 
     def steps(self) -> tuple[str, ...]:
         """What the reader should know about the choice of tables."""
@@ -95,16 +87,21 @@ def look_up(model: str | None, asic: Asic | None, users: PublishedTable | None, 
 
 
 def range_of(asic_key: str, speed_mbps: int, cable_m: float) -> str:
-    """What published tables of a chip have for a speed and length, in words; empty where none has a row."""
-    rows = [
-        (row.xoff_bytes, item.name)
+    """What published tables of a chip have for a speed and length, in words; empty where none has a row.
+
+    Tables that list only longer cables are left out where others list a nearer one.
+    """
+    listed = [
+        (row, item.name)
         for item in published()
         if asic_key in (item.asic, *item.also) and (row := item.row(speed_mbps, cable_m)) is not None
     ]
+    nearest = min((row.cable_m for row, _ in listed), default=0.0)
+    rows = [(row.xoff_bytes, name) for row, name in listed if row.cable_m == nearest]
     if not rows:
         return ""
     low, high = min(rows), max(rows)
-    where = f"{show_speed(speed_mbps)} and {cable_m:g} m"
+    where = f"{show_speed(speed_mbps)} and {nearest:g} m"
     if low[0] == high[0]:
-        return f"published tables of this chip have {low[0]:,} B for {where} ({len(rows)}, {low[1]})"
+        return f"published tables of this chip have {low[0]:,} B for {where} ({low[1]})"
     return f"published tables of this chip have {low[0]:,} B ({low[1]}) to {high[0]:,} B ({high[1]}) for {where}"

@@ -12,7 +12,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -60,11 +60,6 @@ class Match:
     def own(self) -> bool:
         """True where the tables answer for the model itself."""
         return bool(self.tables) and not self.absent
-
-    def row(self, speed_mbps: int, cable_m: float) -> tuple[PublishedTable, Row] | None:
-        """The largest row that any of the tables has: the safest while the SKU is not known."""
-        found = [(table, row) for table in self.tables if (row := table.row(speed_mbps, cable_m)) is not None]
-        return max(found, key=lambda item: item[1].xoff_bytes, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +161,7 @@ def _table(block: Mapping[str, Any], rows: list[Row], commit: str) -> PublishedT
         maker=block["maker"],
         also=tuple(block.get("also", ())),
         partial=block.get("partial", False),
+        astray=tuple((int(speed), float(cable)) for speed, cable in block.get("astray", ())),
     )
 
 
@@ -208,35 +204,32 @@ def table_of(model: str | None) -> PublishedTable | None:
     Where a model has several, one table of the largest rows is made of them, and its note says so.
     """
     found = match(model)
-    if found is None or not found.own:
-        return None
-    if len(found.tables) == 1:
-        return found.tables[0]
+    return merged(found, str(model)) if found is not None and found.own else None
+
+
+@cache
+def merged(found: Match, name: str) -> PublishedTable | None:
+    """The tables of a match as one: at each listed place the largest row that any of them has. None without tables."""
     filled = tuple(table for table in found.tables if table.rows) or found.tables
-    if len(filled) == 1:
-        return filled[0]
-    rows = {
-        (row.speed_mbps, row.cable_m): max(
-            (item for table in filled if (item := table.row(row.speed_mbps, row.cable_m)) is not None),
-            key=lambda item: item.xoff_bytes,
-        )
-        for table in filled
-        for row in table.rows
-    }
+    if len(filled) <= 1:
+        return filled[0] if filled else None
+    places = sorted({(row.speed_mbps, row.cable_m) for table in filled for row in table.rows})
+    rows = [(place, max(_rows(filled, *place), key=lambda item: item.xoff_bytes)) for place in places]
     first, names = filled[0], ", ".join(table.name for table in filled)
     return PublishedTable(
-        name=str(model),
+        name=name,
         asic=first.asic,
         models=tuple(dict.fromkeys(name for table in filled for name in table.models)),
-        rows=tuple(
-            Row(speed, cable, row.xoff_bytes, row.size_bytes, row.xon_bytes, row.xon_offset_bytes, row.threshold)
-            for (speed, cable), row in sorted(rows.items())
-        ),
+        rows=tuple(replace(row, speed_mbps=speed, cable_m=cable) for (speed, cable), row in rows),
         private=all(table.private for table in filled),
-        source=first.source,
+        source=", ".join(table.source.split(" at ")[0] for table in filled),
         note=f"the largest rows of {names}: which of them the switch runs is not known",
         maker=first.maker,
     )
+
+
+def _rows(tables: Iterable[PublishedTable], speed_mbps: int, cable_m: float) -> list[Row]:
+    return [row for table in tables if (row := table.row(speed_mbps, cable_m)) is not None]
 
 
 def maker_of(model: str | None) -> str:

@@ -44,6 +44,7 @@ class PublishedTable:
     maker: str = ""
     also: tuple[str, ...] = ()  # further chips that the sources name for it
     partial: bool = False  # only the rows that other publications quote
+    astray: tuple[tuple[int, float], ...] = ()  # (speed_mbps, cable_m) of rows that follow no rule of their table
 
     def row(self, speed_mbps: int, cable_m: float) -> Row | None:
         """The row of exactly this speed and of the shortest listed length that is long enough, or None."""
@@ -55,9 +56,22 @@ class PublishedTable:
         """True where the platform ships a table without any row."""
         return not self.rows
 
+    def fitting(self, speed_mbps: int, cable_m: float) -> Row | None:
+        """What a port of a listed speed gets: the row itself, else the smallest that no shorter or slower one is for.
+
+        None where the table does not list the speed, or not so long a cable.
+        """
+        row = self.row(speed_mbps, cable_m)
+        if row is None or row.cable_m <= cable_m + 1e-9:
+            return row
+        return min(self.dominating(speed_mbps, cable_m), key=lambda item: item.xoff_bytes)
+
     def dominated(self, speed_mbps: int, cable_m: float) -> Row | None:
-        """The largest row of no higher speed and no greater length: a lower bound."""
-        fit = (item for item in self.rows if item.speed_mbps <= speed_mbps and item.cable_m <= cable_m + 1e-9)
+        """The largest row of no higher speed and no greater length, or that a slower port gets: a lower bound."""
+        fit = [item for item in self.rows if item.speed_mbps <= speed_mbps and item.cable_m <= cable_m + 1e-9]
+        for speed in {item.speed_mbps for item in self.rows if item.speed_mbps < speed_mbps}:
+            slower = self.fitting(speed, cable_m)
+            fit += [slower] if slower is not None else []
         return max(fit, key=lambda item: item.xoff_bytes, default=None)
 
     def dominating(self, speed_mbps: int, cable_m: float) -> tuple[Row, ...]:

@@ -90,3 +90,96 @@ def test_buffer_per_100g(name: str, per_100g_kb: int) -> None:
     asic = table().find(name)
     assert asic is not None and asic.nominal_bytes and asic.capacity_gbps
     assert round(asic.nominal_bytes / asic.capacity_gbps * 100 / 1000) == per_100g_kb
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Broadcom Tomahawk5", "Tomahawk 5"),
+        ("Jericho2C+", "Jericho 2C+"),
+        ("Arista-7170-64C", "Tofino"),
+        ("wistron_6512_32r", "Teralynx 7"),
+        ("M2-W6940-64OC", "Tomahawk 5"),
+        ("Nokia-IXR7220-H4-64D", "Tomahawk 4"),
+        ("Dell-E3224F", "Helix 5"),
+    ],
+)
+def test_found_by_the_models_of_published_tables(text: str, name: str) -> None:
+    asic = table().find(text)
+    assert asic is not None and asic.name == name
+
+
+def test_every_listed_speed_is_one_that_the_chip_has() -> None:
+    for asic in table():
+        for speed in asic.speeds():
+            asic.check_speed(speed)
+
+
+def test_speed_that_the_chip_lacks() -> None:
+    asic = table().find("Trident 3")
+    assert asic is not None
+    with pytest.raises(
+        ValueError, match=r"Trident 3 has ports up to 100G \(published tables list 10G, 25G.*: 400G is more"
+    ):
+        asic.check_speed(400_000)
+    with pytest.raises(ValueError, match="no port of Trident 3 runs at 37G"):
+        asic.check_speed(37_000)
+    asic.check_speed(25_000)
+
+
+def test_family_of_a_model() -> None:
+    asic = table().find("TH5")
+    assert asic is not None
+    assert [item.name for item in asic.presets_for("Z9864F-ON")] == ["dell-z9864f-o64"]
+    assert asic.presets_for(None) == (asic.reference,)
+    stranger = {item.name for item in asic.presets_for("a box of nobody")}
+    assert stranger == {"dell-z9864f-o64", "broadcom-generic"}
+    assert asic.preset_for("Z9864F-ON") is asic.presets_for("Z9864F-ON")[0].preset
+
+
+def test_users_fields_override_single_ones() -> None:
+    mine = table().extended({"th3": {"cell_bytes": 256, "usable_bytes": 60_000_000}})
+    asic, shipped = mine.find("Tomahawk 3"), table().find("Tomahawk 3")
+    assert asic is not None and shipped is not None
+    assert (asic.cell_bytes, asic.usable_bytes, asic.name, asic.preset) == (
+        256,
+        60_000_000,
+        "Tomahawk 3",
+        shipped.preset,
+    )
+    assert shipped.cell_bytes == 254 and len(mine) == len(table())
+
+
+def test_users_chip_and_users_fit() -> None:
+    fit = {"base_bytes": 40_000, "fixed_us": 3, "wire_factor": 1.3}
+    mine = table().extended(
+        {"Tomahawk 9": {"cell_bytes": 254, "port_gbps": 1600, "aliases": ["TH9"]}, "TH4": {"headroom": fit}}
+    )
+    new, changed = mine.find("th9"), mine.find("TH4")
+    assert new is not None and (new.name, new.port_gbps, new.preset) == ("Tomahawk 9", 1600, None)
+    assert changed is not None and changed.preset == Fit(40_000, 3, 1.3, 0)
+    assert [item.preset for item in changed.presets_for("Z9664F-ON")] == [changed.preset]
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"cel_bytes": 254}, "unknown field 'cel_bytes': did you mean cell_bytes"),
+        ({"colour": 1}, "unknown field 'colour': fields are"),
+        ({"cell_bytes": "254"}, "cell_bytes must be a number"),
+        ({"cell_bytes": True}, "cell_bytes must be a number"),
+        ({"cell_bytes": 0}, "whole number from 32"),
+        ({"buffer_bytes": -5}, "whole number from 1"),
+        ({"port_gbps": 1.5}, "whole number"),
+        ({"usable_bytes": float("nan")}, "must be a number"),
+        ({"layout": "round"}, "layout is one of shared"),
+        ({"aliases": "TH9"}, "list of names"),
+        ({"headroom": {"base_bytes": 1, "fixed_us": 1}}, "lacks wire_factor"),
+        ({"headroom": {"base_byte": 1}}, "did you mean base_bytes"),
+        ({"headroom": {"base_bytes": 1, "fixed_us": 1, "wire_factor": 0.2}}, "wire_factor of 1 or more"),
+        (None, "its fields are missing"),
+    ],
+)
+def test_users_rows_that_cannot_be(row: dict[str, object], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        table().extended({"TH3": row})

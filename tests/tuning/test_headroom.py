@@ -4,14 +4,23 @@ import csv
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocetune.tuning import wire
 from rocetune.tuning.asics import Asic, Fit, Parts, table
 from rocetune.tuning.cells import nvidia_worst, packet_factor, round_up, wire_worst
-from rocetune.tuning.headroom import canonical_bytes, fit_bytes, headroom, parts_bytes, physical_bytes
+from rocetune.tuning.headroom import (
+    EmptyTable,
+    Headroom,
+    canonical_bytes,
+    fit_bytes,
+    headroom,
+    parts_bytes,
+    physical_bytes,
+)
 from rocetune.tuning.nic import mlx5_receive_buffer
+from rocetune.tuning.published import published, read_table
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "../shared/data/headroom_examples.csv"
 LOOKUP = EXAMPLES.with_name("sonic_headroom_lookup.csv")
@@ -220,26 +229,79 @@ def test_wire_efficiency(mtu: int, plain: float, vlan: float, ipv6: float) -> No
 
 
 ASICS = st.sampled_from([None, *table()])
+MODELS = st.sampled_from(
+    [None, "a box of nobody", "Dell unheard-of", "Z9332F-ON", "SN2700", "DCS-7060X6-64PE-B", "ACS-SN5600", "S5448F-ON"]
+    + [item.name for item in published() if item.rows]
+)
 METRES = st.floats(0, 10_000)
+# Tables in which a longer cable or a faster port has a smaller row; their listed rows are taken as they stand.
+UNEVEN = {"NH-5010-F-O64", "Nokia-IXR7220-H6-O256", "Mellanox-SN4700-C128", "Mellanox-SN5600-C224O8"}
+
+
+def value(asic: Asic | None, speed: int, metres: float, mtu: int = 9216, model: str | None = None) -> Headroom:
+    return headroom(speed, metres, asic, mtu_bytes=mtu, model=model, assume_worst=True)
 
 
 @given(ASICS, st.sampled_from(SPEEDS), METRES, st.integers(1500, 9216))
 def test_never_below_physics_and_whole_cells(asic: Asic | None, speed: int, metres: float, mtu: int) -> None:
-    result = headroom(speed, metres, asic, mtu_bytes=mtu)
-    assert result.headroom_bytes >= physical_bytes(speed, metres, mtu_bytes=mtu) == result.physical_bytes
-    assert result.physical_bytes >= mtu + 4178 + wire.cable_round_trip_bytes(speed, metres)
+    result = value(asic, speed, metres, mtu)
+    in_flight = wire.cable_round_trip_bytes(speed, metres) + 64 * wire.reaction_quanta(speed)
+    assert result.headroom_bytes >= max(in_flight, mtu + 4178)
+    assert result.headroom_bytes >= result.physical_bytes >= in_flight
     cell = table().widest_cell() if asic is None else asic.cell_bytes
     assert cell is None or result.headroom_bytes % cell == 0
 
 
-@given(ASICS, st.sampled_from(SPEEDS), st.sampled_from(SPEEDS), METRES, METRES, st.integers(1500, 9216))
+@given(MODELS, st.sampled_from(SPEEDS), METRES)
+def test_no_model_gets_less_than_physics(model: str | None, speed: int, metres: float) -> None:
+    result = value(None, speed, metres, model=model)
+    assert result.headroom_bytes >= wire.cable_round_trip_bytes(speed, metres) + 64 * wire.reaction_quanta(speed)
+
+
+@given(ASICS, st.sampled_from(SPEEDS), st.sampled_from(SPEEDS), METRES, METRES, st.integers(1500, 10_240))
 def test_monotonic(asic: Asic | None, speed: int, other: int, metres: float, more: float, mtu: int) -> None:
     slow, fast = sorted((speed, other))
     short, long = sorted((metres, more))
-    base = headroom(slow, short, asic, mtu_bytes=mtu).headroom_bytes
-    assert headroom(fast, short, asic, mtu_bytes=mtu).headroom_bytes >= base
-    assert headroom(slow, long, asic, mtu_bytes=mtu).headroom_bytes >= base
-    assert headroom(slow, short, asic, mtu_bytes=9216).headroom_bytes >= base
+    base = value(asic, slow, short, mtu).headroom_bytes
+    assert value(asic, fast, short, mtu).headroom_bytes >= base
+    assert value(asic, slow, long, mtu).headroom_bytes >= base
+    assert value(asic, slow, short, 10_240).headroom_bytes >= base
+
+
+LENGTHS = st.sampled_from(
+    [0.5, 1, 2, 5, 7, 30, 40, 41, 60, 100, 150, 250, 300, 301, 500, 1000, 1500, 2000, 2001, 80_000]
+)
+
+
+@settings(max_examples=400)
+@given(
+    MODELS.filter(lambda name: name not in UNEVEN),
+    st.sampled_from([*SPEEDS, 60_000, 150_000]),
+    st.sampled_from([*SPEEDS, 60_000, 150_000]),
+    LENGTHS,
+    LENGTHS,
+    st.integers(1500, 10_240),
+)
+def test_monotonic_where_the_method_changes(
+    model: str | None, speed: int, other: int, metres: float, more: float, mtu: int
+) -> None:
+    """Rows of a table, what lies between them, and what lies beyond the table."""
+    slow, fast = sorted((speed, other))
+    short, long = sorted((metres, more))
+    base = value(None, slow, short, mtu, model).headroom_bytes
+    assert value(None, fast, short, mtu, model).headroom_bytes >= base
+    assert value(None, slow, long, mtu, model).headroom_bytes >= base
+    assert value(None, slow, short, 10_240, model).headroom_bytes >= base
+
+
+def test_uneven_tables_are_the_only_ones() -> None:
+    found = {
+        item.name
+        for item in published()
+        for row in item.rows
+        if (least := item.dominated(row.speed_mbps, row.cable_m)) and least.xoff_bytes > row.xoff_bytes
+    }
+    assert found == UNEVEN
 
 
 @pytest.mark.parametrize("asic", [item for item in table() if isinstance(item.preset, Fit)], ids=lambda item: item.key)
@@ -247,7 +309,48 @@ def test_monotonic(asic: Asic | None, speed: int, other: int, metres: float, mor
 @pytest.mark.parametrize("metres", [2, 40, 300])
 def test_unknown_chip_gets_at_least_what_any_known_one_does(asic: Asic, speed: int, metres: int) -> None:
     if asic.port_gbps is None or speed <= asic.port_gbps * 1000:
-        assert headroom(speed, metres).headroom_bytes >= headroom(speed, metres, asic).headroom_bytes
+        assert value(None, speed, metres).headroom_bytes >= headroom(speed, metres, asic).headroom_bytes
+
+
+def test_nothing_known_is_refused_with_what_is_missing() -> None:
+    with pytest.raises(ValueError, match="name the ASIC, as in Tomahawk 3, or give the size of its buffer cells"):
+        headroom(400_000, 30)
+    with pytest.raises(ValueError, match="model 'Box 9000' belongs to no known chip"):
+        headroom(400_000, 30, model="Box 9000")
+    with pytest.raises(ValueError, match="Jericho 3-AI: no table or preset; the size of its buffer cells"):
+        headroom(400_000, 30, chip("Jericho 3-AI"))
+    assert headroom(400_000, 30, cell_bytes=254).headroom_bytes == 283718  # the canonical example of tuning.md
+    assert headroom(400_000, 30, cell_bytes=192).method == "canonical"
+
+
+def test_delay_of_the_users_replaces_that_of_the_sum() -> None:
+    asic = chip("Spectrum-4")
+    plain = headroom(400_000, 40, asic).headroom_bytes  # 120 ns inside
+    same = headroom(400_000, 40, asic, delay_ns=120).headroom_bytes
+    more = headroom(400_000, 40, asic, delay_ns=1120).headroom_bytes
+    assert plain == same
+    assert more - plain == pytest.approx(3 * 1e-6 * 5e10, abs=1024 + 192)  # F = 3 x 1 us x 50 GB/s
+    fitted = headroom(400_000, 30, chip("TH3"), delay_ns=200)
+    assert (fitted.method, fitted.headroom_bytes) == ("canonical", 283718)  # its t0 holds a share that nobody knows
+
+
+def test_own_row_is_a_lower_bound_whatever_the_delay() -> None:
+    assert headroom(400_000, 300, model="DellEMC-Z9664f-O64", delay_ns=0).headroom_bytes >= 817372
+
+
+@pytest.mark.parametrize("value", [16, 0, -254, 100_000])
+def test_cell_that_cannot_be(value: int) -> None:
+    with pytest.raises(ValueError, match="32 to 16384"):
+        headroom(400_000, 30, cell_bytes=value)
+
+
+def test_800g_is_never_without_its_doubt() -> None:
+    for model in ("Z9864F-ON", "ACS-SN5600", None):
+        result = headroom(800_000, 5, chip("Tomahawk 5") if model is None else None, model=model)
+        assert any("1810" in step and "905" in step for step in result.why.steps)
+    assert any("905 quanta" in step for step in headroom(800_000, 5, model="ACS-SN5600").why.steps)
+    asic = chip("Spectrum-4")
+    assert headroom(800_000, 5, asic).headroom_bytes > headroom(800_000, 5, asic, at_800g=905).headroom_bytes
 
 
 @pytest.mark.parametrize(
@@ -269,16 +372,84 @@ def test_impossible_inputs(speed: int, metres: float, mtu: int) -> None:
 def test_floor_is_named_when_it_decides() -> None:
     """Spectrum-3's own table has 38912 B at 400G and 5 m, less than the peer may take to react."""
     result = headroom(400_000, 5, chip("Spectrum-3"))
-    assert result.headroom_bytes == round_up(max(result.physical_bytes, 44032), 144)
+    # 2 x 5 m x 5e10 B/s / 1.98e8 m/s = 2525.3, 905 x 64 B = 57920
+    assert result.physical_bytes == 60446
+    assert result.headroom_bytes == round_up(60446, 144)
     assert any("physical floor" in text for text in result.why.bounds)
-    # M_ll 4178 + M_port 9216 + P 84 + 2 x 5 m x 5e10 B/s / 1.98e8 m/s + 200 ns x 5e10 B/s + 905 x 64 B
-    assert result.physical_bytes == 4178 + 9216 + 84 + 2526 + 10_000 + 57_920
-    shown = next(number for number, step in enumerate(result.why.steps) if "local delay 200 ns 10,000" in step)
-    assert "= 83,924 B" in result.why.steps[shown] and "= 83,924 B ->" in result.why.steps[shown + 1]
+    shown = next(number for number, step in enumerate(result.why.steps) if "905 quanta x 64 B 57,920" in step)
+    assert "60,446 B" in result.why.steps[shown] and "= 60,446 B ->" in result.why.steps[shown + 1]
+    row = headroom(400_000, 5, model="ACS-MSN4700")
+    assert row.method == "table" and row.headroom_bytes == round_up(60446, 144)
+    assert any("38,912 B is raised" in text for text in row.why.bounds)
 
 
-def test_floor_is_the_canonical_sum_without_inflation() -> None:
+def test_floor_is_at_least_two_frames() -> None:
+    """tuning.md 8.10: never below M_ll + M_port."""
+    assert physical_bytes(100, 1) == 9216 + 4178
+    assert physical_bytes(400_000, 30) == round_up(15151.5 + 57920, 1)
+
+
+def test_canonical_sum_beside_a_published_buffer() -> None:
     """tuning.md 1.4: F = 1, 100G, 100 m, M_ll 4178, D 200 ns gives 53820 B, against 55120 B of a published buffer."""
-    exact = canonical_bytes(100_000, 100, factor=1.0)
-    assert physical_bytes(100_000, 100) == round_up(exact, 1)
-    assert exact == pytest.approx(53820, abs=1)
+    assert canonical_bytes(100_000, 100, factor=1.0) == pytest.approx(53820, abs=1)
+
+
+def test_own_row_comes_first_and_says_so() -> None:
+    result = headroom(400_000, 40, model="DellEMC-Z9332f-O32")
+    assert (result.headroom_bytes, result.method) == (201930, "table")
+    assert "none" in result.why.rounding and "Z9332f" in result.why.source
+    rounded = headroom(400_000, 6, model="Z9332F-ON")
+    assert rounded.headroom_bytes == 201930
+    assert any("6 m is not listed: the next longer one is 40 m" in step for step in rounded.why.steps)
+    between = headroom(200_000, 40, model="Z9332F")
+    assert between.method == "preset" and 74422 <= between.headroom_bytes <= 201930
+    beyond = headroom(400_000, 10_000, model="Z9332F")
+    assert beyond.method == "preset" and beyond.headroom_bytes > 1498092
+
+
+def test_model_with_several_tables_gets_the_largest_row() -> None:
+    result = headroom(100_000, 300, model="SN2700")
+    assert result.headroom_bytes == 104448  # ACS-MSN2700; the others have 78848
+    assert any("the hardware SKU is not known" in step for step in result.why.steps)
+
+
+def test_users_table_comes_before_the_published_one() -> None:
+    mine = read_table("400000 40m 2540 2540 300000 0", "mine.ini")
+    result = headroom(400_000, 30, model="Z9332F", table=mine)
+    assert (result.headroom_bytes, result.method) == (300000, "table")
+    assert "mine.ini" in result.why.source
+    assert headroom(100_000, 40, model="Z9332F", table=mine).headroom_bytes == 74422
+
+
+def test_table_of_another_chip_is_never_used() -> None:
+    assert headroom(400_000, 40, chip("Tomahawk 5"), model="Z9332F").headroom_bytes >= 446024
+
+
+def test_empty_table_is_an_error_and_not_a_default() -> None:
+    with pytest.raises(EmptyTable, match="ships an empty table"):
+        headroom(400_000, 5, model="Arista-7060X6-64DE")
+    assert headroom(400_000, 5, model="Arista-7060X6-64DE", lookup=False).headroom_bytes >= 393192
+    assert headroom(400_000, 5, model="Arista-7060X6-64PE").headroom_bytes == 612140
+
+
+@pytest.mark.parametrize(
+    ("model", "asic"),
+    [("Quanta-IX9-32X", "TH3"), ("Silverstone_v2", "TH3"), ("Nokia-IXR7220-H4-64D", "TH4"), ("DS3000", "Trident 3")],
+)
+def test_model_without_a_table_is_safe_against_the_copied_one(model: str, asic: str) -> None:
+    """The Tomahawk 1 table (10G to 100G) is in use on many chips."""
+    generic = next(item for item in published() if item.name == "Force10-Z9100")
+    for row in generic.rows:
+        got = headroom(row.speed_mbps, row.cable_m, chip(asic), model=model)
+        assert got.headroom_bytes >= row.xoff_bytes
+
+
+def test_sibling_of_a_sku_without_a_table_is_a_lower_bound() -> None:
+    result = headroom(100_000, 300, model="NH-4010")
+    assert result.headroom_bytes >= 612140
+    assert any("not among ours" in step for step in result.why.steps)
+
+
+def test_bare_chip_shows_the_range_of_its_tables() -> None:
+    steps = headroom(400_000, 40, chip("Tomahawk 5")).why.steps
+    assert any("330,200 B" in step and "612,140 B" in step for step in steps)

@@ -1,0 +1,482 @@
+#!/usr/bin/env python3
+"""Writes docs/reproduction.md: every published headroom row beside what this program computes.
+
+    python scripts/reproduction.py            write the report
+    python scripts/reproduction.py --check    exit 1 when the committed report is not what would be written
+    python scripts/reproduction.py FILE.csv   the same statistics for other tables of the same shape, on the terminal
+
+A CSV has the columns hwsku (or model), asic, speed_mbps, cable_m and xoff_bytes. Everything else is packaged data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import statistics
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from reproduction_text import APPENDIX, ASTRAY, EXAMPLES, INTRODUCTION, NONE, NVIDIA, ONE_CHIP, RAISED
+
+from rocetune.model.units import show_speed
+from rocetune.tuning import lossless_formulas as formulas
+from rocetune.tuning import wire
+from rocetune.tuning.asics import Asic, Fit, Parts, table
+from rocetune.tuning.cells import nvidia_worst
+from rocetune.tuning.families import Family, family_of
+from rocetune.tuning.headroom import EmptyTable, fit_bytes, headroom, parts_bytes
+from rocetune.tuning.nic import mlx5_receive_buffer
+from rocetune.tuning.published import PublishedTable, asic_of, published
+
+REPORT = Path(__file__).resolve().parents[1] / "docs" / "reproduction.md"
+LIMIT = 0.05
+
+
+@dataclass(frozen=True)
+class Point:
+    """One published row and what is computed for it, bytes. ``preset`` is None where the table has none."""
+
+    speed_mbps: int
+    cable_m: float
+    published: int
+    default: int  # the shipped default for this hardware SKU
+    raised: bool  # by the physical floor
+    preset: int | None  # lookup off, with the frames and quanta of the table
+    preset_raised: bool
+    bare: int | None  # the chip alone
+    astray: bool
+
+    def error(self, value: int) -> float:
+        return value / self.published - 1
+
+
+def chip(item: PublishedTable) -> Asic:
+    found = table().get(item.asic)
+    assert found is not None, item.asic
+    return found
+
+
+def preset_of(item: PublishedTable) -> Family | None:
+    return family_of(item.name)
+
+
+def point(item: PublishedTable, speed: int, cable: float, xoff: int) -> Point:
+    asic = chip(item)
+    default = headroom(speed, cable, asic, model=item.name)
+    family = preset_of(item)
+    preset, lifted = None, False
+    if family is not None:
+        # As the table was built: NVIDIA's lossless frame, and 905 quanta at 800G where it says so.
+        parts = family.preset if isinstance(family.preset, Parts) else None
+        frame = parts.frame_bytes if parts else 4178
+        quanta = (parts.quanta_800g if parts else None) or wire.QUANTA_800G
+        made = headroom(speed, cable, asic, model=item.name, lookup=False, frame_bytes=frame, at_800g=quanta)
+        preset, lifted = made.headroom_bytes, _raised(made.why.bounds)
+    return Point(
+        speed,
+        cable,
+        xoff,
+        default.headroom_bytes,
+        _raised(default.why.bounds),
+        preset,
+        lifted,
+        _bare(asic, speed, cable),
+        (speed, cable) in item.astray,
+    )
+
+
+def _raised(bounds: Sequence[str]) -> bool:
+    return any("physical floor" in text for text in bounds)
+
+
+def _bare(asic: Asic, speed: int, cable: float) -> int | None:
+    try:
+        return headroom(speed, cable, asic).headroom_bytes
+    except ValueError:
+        return None
+
+
+def points(item: PublishedTable) -> list[Point]:
+    return [point(item, row.speed_mbps, row.cable_m, row.xoff_bytes) for row in item.rows]
+
+
+def percent(value: float) -> str:
+    return f"{value * 100:+.1f} %" if abs(value) >= 0.0005 else "0"
+
+
+def spread(errors: Sequence[float]) -> str:
+    """Median and the two ends."""
+    if not errors:
+        return "-"
+    return f"{percent(statistics.median(errors))} ({percent(min(errors))} to {percent(max(errors))})"
+
+
+def worst(errors: Sequence[float]) -> str:
+    return percent(max(errors, key=abs)) if errors else "-"
+
+
+def grid(heading: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    return [
+        "| " + " | ".join(heading) + " |",
+        "|" + "---|" * len(heading),
+        *("| " + " | ".join(str(cell) for cell in row) + " |" for row in rows),
+        "",
+    ]
+
+
+Tables = dict[str, tuple[PublishedTable, list[Point]]]
+
+
+def report() -> str:
+    made: Tables = {item.name: (item, points(item)) for item in published()}
+    lines = [*_summary(made), *_per_asic(made), *_per_table(made), *_one_chip(made), *_not_exact(made)]
+    lines += [*_examples(), *_why_off(), *_appendix(made)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _summary(made: Tables) -> list[str]:
+    every = [item for _, found in made.values() for item in found]
+    exact = sum(item.default == item.published for item in every)
+    raised = sum(item.raised for item in every)
+    below = sum(item.default < item.published for item in every)
+    ruled = [item for item in every if item.preset is not None and not item.astray and not item.preset_raised]
+    off = [item.error(item.preset or 0) for item in ruled]
+    low = [error for error in off if error < 0]
+    tables = sum(1 for item, _ in made.values() if item.rows)
+    return [
+        "# Headroom: computed against published",
+        "",
+        *INTRODUCTION.splitlines(),
+        "",
+        *grid(
+            ("", "rows", "exact", "raised to the floor", "below published"),
+            [("default", len(every), exact, raised, below)],
+        ),
+        *grid(
+            ("lookup off", "rows with a rule", "within 5 %", "median", "worst", "below published", "by at most"),
+            [
+                (
+                    f"{tables} tables",
+                    len(off),
+                    sum(abs(error) <= LIMIT for error in off),
+                    percent(statistics.median(off)),
+                    worst(off),
+                    len(low),
+                    percent(min(low)) if low else "-",
+                )
+            ],
+        ),
+    ]
+
+
+def _per_asic(made: Tables) -> list[str]:
+    groups: dict[str, list[Point]] = {}
+    for item, found in made.values():
+        groups.setdefault(chip(item).name, []).extend(found)
+    rows = []
+    for name, found in groups.items():
+        if not found:
+            continue
+        ruled = [item for item in found if item.preset is not None and not item.astray and not item.preset_raised]
+        off = [item.error(item.preset or 0) for item in ruled]
+        rows.append(
+            (
+                name,
+                len(found),
+                sum(item.default == item.published for item in found),
+                sum(item.raised for item in found),
+                sum(item.default < item.published for item in found),
+                len(off),
+                percent(statistics.median(off)) if off else "-",
+                worst(off),
+                sum(error < 0 for error in off),
+                spread([item.error(item.bare) for item in found if item.bare is not None]),
+            )
+        )
+    heading = ("ASIC", "rows", "exact", "raised", "below", "off: rows", "median", "worst", "below", "bare chip: median")
+    return ["## By ASIC", "", *grid(heading, rows)]
+
+
+def _per_table(made: Tables) -> list[str]:
+    rows: list[tuple[object, ...]] = []
+    for item, found in made.values():
+        if not found:
+            rows.append((chip(item).name, item.name, 0, "empty: an error", "-", "-", "-", "-", "-"))
+            continue
+        family = preset_of(item)
+        ruled = [one for one in found if one.preset is not None and not one.astray and not one.preset_raised]
+        off = [one.error(one.preset or 0) for one in ruled]
+        rows.append(
+            (
+                chip(item).name,
+                item.name,
+                len(found),
+                sum(one.default == one.published for one in found),
+                family.name if family else "none: the chip's",
+                len(off) if family else "-",
+                percent(statistics.median(off)) if off else "-",
+                worst(off),
+                sum(error < 0 for error in off),
+            )
+        )
+    heading = ("ASIC", "table (hardware SKU)", "rows", "exact", "preset", "off: rows", "median", "worst", "below")
+    return ["## By table", "", *grid(heading, rows)]
+
+
+def _one_chip(made: Tables) -> list[str]:
+    rows = []
+    for item, found in made.values():
+        known = [one for one in found if one.bare is not None]
+        if known:
+            errors = [one.error(one.bare or 0) for one in known]
+            kind = "private" if item.private else "shared pool"
+            rows.append(
+                (chip(item).name, item.name, kind, spread(errors), sum(error < 0 for error in errors), len(errors))
+            )
+    return [
+        "## One chip, many tables",
+        "",
+        *ONE_CHIP.splitlines(),
+        "",
+        *grid(("ASIC", "table", "headroom", "bare chip: median (range)", "below", "of"), rows),
+    ]
+
+
+def _not_exact(made: Tables) -> list[str]:
+    raised = [
+        (name, f"{show_speed(one.speed_mbps)}, {one.cable_m:g} m", f"{one.published:,}", f"{one.default:,}")
+        for name, (_, found) in made.items()
+        for one in found
+        if one.raised
+    ]
+    astray = []
+    for name, (item, found) in made.items():
+        rows = [one for one in found if one.astray]
+        if rows:
+            by_length: dict[float, list[str]] = {}
+            for one in rows:
+                by_length.setdefault(one.cable_m, []).append(show_speed(one.speed_mbps))
+            where = "; ".join(f"{cable:g} m: {', '.join(speeds)}" for cable, speeds in by_length.items())
+            errors = [one.error(one.preset) for one in rows if one.preset is not None]
+            astray.append((name, where, spread(errors), item.note))
+    none = [
+        (chip(item).name, name, spread([one.error(one.bare) for one in found if one.bare is not None]), item.note)
+        for name, (item, found) in made.items()
+        if found and preset_of(item) is None
+    ]
+    return [
+        "## Rows that are not reproduced, and why",
+        "",
+        "### Raised to the physical floor",
+        "",
+        *RAISED.splitlines(),
+        "",
+        *grid(("table", "speed, length", "published", "default"), raised),
+        "### Rows that leave the rule of their own table",
+        "",
+        *ASTRAY.splitlines(),
+        "",
+        *grid(("table", "rows", "lookup off", "what the table does there"), astray),
+        "### Tables without a preset of their own",
+        "",
+        *NONE.splitlines(),
+        "",
+        *grid(("ASIC", "table", "bare chip: median (range)", "note"), none),
+    ]
+
+
+def _examples() -> list[str]:
+    text = resources.files("rocetune.tuning").joinpath("data/headroom_examples.csv").read_text(encoding="utf-8")
+    rows = []
+    summary: dict[str, list[float]] = {}
+    for cells in csv.DictReader(io.StringIO(text)):
+        value = _example(cells)
+        expected = int(cells["expected_bytes"]) if cells["expected_bytes"] else None
+        error = value / expected - 1 if value is not None and expected else None
+        if error is not None:
+            summary.setdefault(f"{cells['rule']}, {cells['asic']}", []).append(error)
+        rows.append(
+            (
+                cells["asic"],
+                f"{cells['speed_gbps']}G" if cells["speed_gbps"] else "-",
+                f"{cells['cable_m']} m" if cells["cable_m"] else "-",
+                cells["rule"],
+                f"{expected:,}" if expected else "none",
+                f"{value:,.0f}" if value is not None else "-",
+                percent(error) if error is not None else "-",
+            )
+        )
+    counts = [
+        (name, len(errors), percent(statistics.median(errors)), worst(errors), sum(error < 0 for error in errors))
+        for name, errors in summary.items()
+    ]
+    return [
+        "## Worked examples",
+        "",
+        *EXAMPLES.splitlines(),
+        "",
+        *grid(("rule, ASIC", "rows", "median", "worst", "below"), counts),
+        *grid(("ASIC", "speed", "length", "rule", "published", "computed", "error"), rows),
+    ]
+
+
+def _example(cells: dict[str, str]) -> float | None:
+    rule, name = cells["rule"], cells["asic"].replace(" + gearbox", "")
+    speed = int(cells["speed_gbps"]) * 1000 if cells["speed_gbps"] else 0
+    cable = float(cells["cable_m"] or 0)
+    mtu = int(cells["mtu_bytes"] or 0)
+    if rule.startswith(("M1", "M2")):
+        asic = table().find(name)
+        assert asic is not None, name
+        if rule == "M1" and isinstance(asic.preset, Parts) and asic.cell_bytes:
+            gearbox = 400.0 if "gearbox" in cells["asic"] else 0.0
+            quanta = wire.reaction_quanta(speed, wire.QUANTA_800G_SONIC)
+            return parts_bytes(speed, cable, asic.preset, asic.cell_bytes, gearbox_ns=gearbox, quanta=quanta)
+        assert isinstance(asic.preset, Fit)
+        return fit_bytes(speed, cable, asic.preset)
+    simple: dict[str, Callable[[], float]] = {
+        "mlx5": lambda: mlx5_receive_buffer(speed, int(cable), mtu).headroom_bytes,
+        "ixgbe 82599": lambda: formulas.bit_times_to_bytes(formulas.ixgbe_delay_bit_times(mtu, mtu)),
+        "ixgbe X540": lambda: formulas.bit_times_to_bytes(
+            formulas.ixgbe_delay_bit_times(mtu, mtu, interface_delay=formulas.IXGBE_X540_DELAY)
+        ),
+        "HPCC ns-3": lambda: formulas.hpcc_simulator_bytes(speed, 1000),
+        "book": lambda: formulas.book_sum_bytes(speed, cable),
+        "DCQCN paper": lambda: 2 * (mtu + 18) + 84 + 2 * cable * 5e-9 * speed * 125e3 + 118 * 64 + 2 * 24576 / 8,
+        "cells measured": lambda: (60228 - 59605) * 256,
+        "250 cells": lambda: 250 * 254,
+        "one frame more": lambda: (
+            1024 + nvidia_worst(96) * (9100 + wire.cable_round_trip_bytes(speed, cable) + 819.2 + 394 * 64) + 9100
+        ),
+    }
+    made = simple.get(rule)
+    return float(made()) if made else None
+
+
+def _why_off() -> list[str]:
+    return [
+        "## What NVIDIA's tables were built with",
+        "",
+        *NVIDIA.splitlines(),
+        "",
+        *grid(
+            ("tables", "K", "because", "frame", "peer response"),
+            [
+                ("ACS-MSN2700, SN2201", "1.979", "cell 96 B, every packet small", "1024", "3891.2 B"),
+                ("ACS-MSN3800, MSN4700", "2.25", "cell 144 B, every packet small", "1024", "3891.2 B"),
+                ("ACS-SN5600", "3", "cell 192 B, every packet small; 120 ns of tile", "1024", "quanta, 905 at 800G"),
+                ("ACS-SN6600_LD", "1.092", "share 50 % by number, 4096 B frames", "4096", "quanta, 1810 at 800G"),
+                ("SN2700-D48C8, -D40C8S8, SN3800-D112C8", "1.49, 1.625", "50 % by bytes", "1024", "3891.2 B"),
+                ("SN4700-C128", "1.625", "50 % by bytes", "1024", "quanta"),
+                ("SN4600C-D24C52", "1.145", "about 15 % by number", "1024", "quanta"),
+                ("SN4280-O28, -C48", "1.02", "almost none", "1024", "quanta"),
+                ("SN5600-C256S1, -C224O8, SN5640-C512X2", "1.062", "50 % by number; 120 ns", "4096", "quanta, 905"),
+            ],
+        ),
+    ]
+
+
+def _appendix(made: Tables) -> list[str]:
+    lines = [
+        "## Appendix: every row",
+        "",
+        *APPENDIX.splitlines(),
+        "",
+    ]
+    for name, (item, found) in made.items():
+        if not found:
+            continue
+        lines += [f"### {chip(item).name}: {name}", ""]
+        by_speed: dict[int, list[str]] = {}
+        for one in found:
+            text = f"{one.cable_m:g} m {one.published}{'^' if one.raised else ''}"
+            if one.preset is not None:
+                text += f" / {one.preset} ({percent(one.error(one.preset))})"
+            by_speed.setdefault(one.speed_mbps, []).append(text)
+        lines += [f"- {show_speed(speed)}: {'; '.join(texts)}" for speed, texts in by_speed.items()]
+        lines.append("")
+    return lines
+
+
+def other_tables(path: Path) -> str:
+    """Statistics for a CSV of the same shape, each row by the shipped default for its hardware SKU."""
+    groups: dict[tuple[str, str], list[tuple[int, float, int]]] = {}
+    with path.open(encoding="utf-8", newline="") as stream:
+        for number, cells in enumerate(csv.DictReader(stream), start=2):
+            try:
+                model = cells.get("hwsku") or cells["model"]
+                row = (int(cells["speed_mbps"]), float(cells["cable_m"]), int(cells["xoff_bytes"]))
+            except (KeyError, TypeError, ValueError) as error:
+                raise SystemExit(f"{path}:{number}: needs hwsku, speed_mbps, cable_m and xoff_bytes: {error}") from None
+            groups.setdefault((cells.get("asic") or "", model), []).append(row)
+    rows = []
+    for (asic_text, model), found in groups.items():
+        asic = _chip_of(asic_text, model)
+        for mode in ("default", "lookup off", "bare chip"):
+            rows.append((asic.name if asic else asic_text, model, mode, *_statistics(asic, model, mode, found)))
+    heading = ("ASIC", "table", "mode", "rows", "exact", "median", "lowest", "highest", "below", "refused")
+    return "\n".join([f"{path.name}", "", *grid(heading, rows)])
+
+
+def _chip_of(asic_text: str, model: str) -> Asic | None:
+    known = table().get(asic_of(model))
+    if known is not None:
+        return known
+    words = asic_text.split("(")[0].replace("Innovium/", "").strip()
+    return table().find(words) or table().by_model(model)
+
+
+def _statistics(asic: Asic | None, model: str, mode: str, rows: Sequence[tuple[int, float, int]]) -> tuple[object, ...]:
+    errors: list[float] = []
+    refused = 0
+    for speed, cable, xoff in rows:
+        try:
+            if mode == "bare chip":
+                made = headroom(speed, cable, asic)
+            else:
+                made = headroom(speed, cable, asic, model=model, lookup=mode == "default")
+        except (EmptyTable, ValueError):
+            refused += 1
+            continue
+        errors.append(made.headroom_bytes / xoff - 1)
+    if not errors:
+        return len(rows), 0, "-", "-", "-", 0, refused
+    return (
+        len(rows),
+        sum(error == 0 for error in errors),
+        percent(statistics.median(errors)),
+        percent(min(errors)),
+        percent(max(errors)),
+        sum(error < 0 for error in errors),
+        refused,
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="exit 1 when docs/reproduction.md is out of date")
+    parser.add_argument("csv", nargs="*", type=Path, help="other tables of the same shape")
+    options = parser.parse_args(arguments)
+    for path in options.csv:
+        if not path.exists():
+            print(f"{path}: no such file", file=sys.stderr)
+            return 2
+        print(other_tables(path))
+    if options.csv and not options.check:
+        return 0
+    text = report()
+    if options.check:
+        same = REPORT.exists() and REPORT.read_text(encoding="utf-8") == text
+        print("docs/reproduction.md is up to date" if same else "docs/reproduction.md is out of date: run this script")
+        return 0 if same else 1
+    REPORT.write_text(text, encoding="utf-8")
+    print(f"wrote {REPORT.relative_to(REPORT.parents[1])}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""The fixed paragraphs of docs/reproduction.md."""
+
+INTRODUCTION = """\
+Written by `python scripts/reproduction.py` from the data inside the package; do not edit. Bytes are xoff, the headroom
+of one lossless priority group. Errors are computed over published, minus 1: a plus is more headroom than the vendor
+gives, a minus less. Sources, commit and confidence stand in `rocetune/tuning/data/headroom_tables.yaml`.
+
+- **Default**: what a port gets whose hardware SKU is known: the table's row, unless it is below the physical floor
+  (what the cable holds in both directions, plus the reaction that IEEE 802.3 allows the peer).
+- **Lookup off**: the preset of the platform family alone, with the frames and the 800G quanta that its table was built
+  with. Rows that follow no rule of their own table are left out here and listed below with the reason.
+- **Bare chip**: what the ASIC's name alone gives, with 4 KiB RDMA frames and 1810 quanta at 800G.
+"""
+
+ONE_CHIP = """\
+What the bare chip's preset gives, against every table of that chip. It is one vendor's calculation, so it hits one
+table and misses the others, in both directions. A plan that knows the model does not use it. A model without a table
+gets the largest of three: the chip's preset, what its maker publishes for the chip, and, on Broadcom chips, the table
+that makers reuse most. That last one is there because the Tomahawk 1 table stands in for a calculation on a third of
+the Broadcom platforms; without it a model of a maker that copied it would get less than its own table says.
+A chip without any published table borrows its maker's presets from other chips with ports as fast, grown by the ratio
+of the cells, beside the canonical sum.
+
+Why two tables of one chip differ by a factor of two or more:
+
+- **Flat values.** Some makers use one number for every speed and length (7050CX3: 160000 B; 7060X6: 300990 or
+  612140 B; Quanta and Dell: 50176 B). It is too much for short slow links and may be too little for long fast ones.
+- **Copied tables.** The Tomahawk 1 table (35776 B at 10G and 5 m, 268736 B at 100G and 300 m, multiples of its 208 B
+  cell) is in use on Trident 3 and Tomahawk 2, 4, 5 and 6, whose cells have 208 to 420 B.
+- **Cell inflation.** A 64 B frame fills a whole cell. Whether every byte in flight is counted as such frames is a
+  choice: factor 1.31 on Tomahawk 3 and 2.99 on Tomahawk 4 and 5 of the same maker with the same cell; on Spectrum-4
+  3.00 in the private tables and 1.06 in those with a shared pool.
+- **Margins.** The fixed part is 2.9 us on Tomahawk 3 and about 6.4 us on Tomahawk 5: pipeline drain that each vendor
+  estimates for itself.
+- **Private or shared.** Headroom from a shared pool is tuned for the mean, headroom of its own for the worst.
+- **Age.** NVIDIA's older tables count a peer that reacts within 3891 B at any speed, the newer ones the limit of
+  IEEE 802.3, 57920 B at 400G. At 800G ACS-SN5600 uses 905 quanta, ACS-SN6600_LD 1810.
+"""
+
+RAISED = """\
+These rows are less than 2 L R / v plus the peer's reaction limit: a peer that uses the time that IEEE 802.3 gives it
+overruns them. The default raises them and says so. The frames on their way are not part of this floor: with them (a
+9216 B port frame and a 4 KiB lossless one) it would be above 246 published rows, which work because peers react sooner
+than they must. At 800G the floor has 1810 quanta; with 905 on request the rows of SN5600 stay as they are.
+"""
+
+ASTRAY = """\
+Looked up, they are exact (or raised as above). With lookup off the family's rule gives what the other rows imply.
+"""
+
+NONE = """\
+No line per speed comes within 5 % of their rows. Without lookup they get the largest preset of their family.
+"""
+
+EXAMPLES = """\
+Rows that are worked out by formula: M1 is NVIDIA's sum with a port MTU of 9100 and 905 quanta at 800G, M2 the
+three-parameter fit of a chip (fit: used for it; heldout: not), the others are formulas of their own (see
+`rocetune/tuning/lossless_formulas.py`). M1 is below published by a register step of 1 KiB or two, because the tables
+were built with an MTU of 9216, with which the presets reproduce them. An M2 fit misses on both sides; a planned number
+is raised by the fit's error, and where that is more than 5 % a line per speed has taken its place.
+"""
+
+NVIDIA = """\
+All of them follow one sum: frame + K x (9216 + cable + delay + 819.2 B + peer response), up to 1 KiB. The parameters
+were found by trying those of SONiC's dynamic formula: the port MTU is 9216 (not 9100), and
+"""
+
+APPENDIX = """\
+Per table and speed: length, published, then lookup off and its error. `^` marks a row that the default raises.
+"""
