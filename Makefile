@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 2 )))
 ROCETUNE := $(BIN)/rocetune
 
-.PHONY: demo test bench lint clean
+.PHONY: demo test bench docs lint clean
 
 # A stamp per extra: the install runs again only when pyproject.toml changed.
 $(VENV)/.stamp-%: pyproject.toml
@@ -26,6 +26,13 @@ test: $(VENV)/.stamp-dev
 
 bench: $(VENV)/.stamp-dev
 	$(BIN)/python tests/benchmarks/run.py
+
+# Pages that are computed: what auto becomes, and computed against published headroom.
+docs: $(VENV)/.stamp-dev
+	$(BIN)/python scripts/auto_values.py
+	$(BIN)/python scripts/reproduction.py
+	$(BIN)/python -m rocetune.report.profile_reference docs
+	$(BIN)/python -m rocetune.site.schema schemas
 
 lint: $(VENV)/.stamp-dev
 	$(BIN)/ruff check
