@@ -16,92 +16,23 @@ import io
 import statistics
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from reproduction_text import APPENDIX, ASTRAY, EXAMPLES, INTRODUCTION, NONE, NVIDIA, ONE_CHIP, RAISED
+from reproduction_points import Point, chip, points, preset_of
+from reproduction_text import APPENDIX, ASTRAY, EXAMPLES, INTRODUCTION, NONE, NVIDIA, ONE_CHIP, RAISED, STRANGER
 
 from rocetune.model.units import show_speed
 from rocetune.tuning import lossless_formulas as formulas
 from rocetune.tuning import wire
 from rocetune.tuning.asics import Asic, Fit, Parts, table
 from rocetune.tuning.cells import nvidia_worst
-from rocetune.tuning.families import Family, family_of
 from rocetune.tuning.headroom import EmptyTable, fit_bytes, headroom, parts_bytes
 from rocetune.tuning.nic import mlx5_receive_buffer
 from rocetune.tuning.published import PublishedTable, asic_of, published
 
 REPORT = Path(__file__).resolve().parents[1] / "docs" / "reproduction.md"
 LIMIT = 0.05
-
-
-@dataclass(frozen=True)
-class Point:
-    """One published row and what is computed for it, bytes. ``preset`` is None where the table has none."""
-
-    speed_mbps: int
-    cable_m: float
-    published: int
-    default: int  # the shipped default for this hardware SKU
-    raised: bool  # by the physical floor
-    preset: int | None  # lookup off, with the frames and quanta of the table
-    preset_raised: bool
-    bare: int | None  # the chip alone
-    astray: bool
-
-    def error(self, value: int) -> float:
-        return value / self.published - 1
-
-
-def chip(item: PublishedTable) -> Asic:
-    found = table().get(item.asic)
-    assert found is not None, item.asic
-    return found
-
-
-def preset_of(item: PublishedTable) -> Family | None:
-    return family_of(item.name)
-
-
-def point(item: PublishedTable, speed: int, cable: float, xoff: int) -> Point:
-    asic = chip(item)
-    default = headroom(speed, cable, asic, model=item.name)
-    family = preset_of(item)
-    preset, lifted = None, False
-    if family is not None:
-        # As the table was built: NVIDIA's lossless frame, and 905 quanta at 800G where it says so.
-        parts = family.preset if isinstance(family.preset, Parts) else None
-        frame = parts.frame_bytes if parts else 4178
-        quanta = (parts.quanta_800g if parts else None) or wire.QUANTA_800G
-        made = headroom(speed, cable, asic, model=item.name, lookup=False, frame_bytes=frame, at_800g=quanta)
-        preset, lifted = made.headroom_bytes, _raised(made.why.bounds)
-    return Point(
-        speed,
-        cable,
-        xoff,
-        default.headroom_bytes,
-        _raised(default.why.bounds),
-        preset,
-        lifted,
-        _bare(asic, speed, cable),
-        (speed, cable) in item.astray,
-    )
-
-
-def _raised(bounds: Sequence[str]) -> bool:
-    return any("physical floor" in text for text in bounds)
-
-
-def _bare(asic: Asic, speed: int, cable: float) -> int | None:
-    try:
-        return headroom(speed, cable, asic).headroom_bytes
-    except ValueError:
-        return None
-
-
-def points(item: PublishedTable) -> list[Point]:
-    return [point(item, row.speed_mbps, row.cable_m, row.xoff_bytes) for row in item.rows]
 
 
 def percent(value: float) -> str:
@@ -133,7 +64,14 @@ Tables = dict[str, tuple[PublishedTable, list[Point]]]
 
 def report() -> str:
     made: Tables = {item.name: (item, points(item)) for item in published()}
-    lines = [*_summary(made), *_per_asic(made), *_per_table(made), *_one_chip(made), *_not_exact(made)]
+    lines = [
+        *_summary(made),
+        *_per_asic(made),
+        *_per_table(made),
+        *_one_chip(made),
+        *_strangers(made),
+        *_not_exact(made),
+    ]
     lines += [*_examples(), *_why_off(), *_appendix(made)]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -243,6 +181,26 @@ def _one_chip(made: Tables) -> list[str]:
         *ONE_CHIP.splitlines(),
         "",
         *grid(("ASIC", "table", "headroom", "bare chip: median (range)", "below", "of"), rows),
+    ]
+
+
+def _strangers(made: Tables) -> list[str]:
+    rows = []
+    every: list[float] = []
+    for item, found in made.values():
+        errors = [one.error(one.stranger) for one in found if one.stranger is not None and not one.astray]
+        every += errors
+        if errors:
+            rows.append((chip(item).name, item.name, spread(errors), sum(error < 0 for error in errors), len(errors)))
+    below = sum(error < 0 for error in every)
+    return [
+        "## As if the table were not known",
+        "",
+        *STRANGER.splitlines(),
+        "",
+        f"All tables: {spread(every)}; {below} of {len(every)} rows below published.",
+        "",
+        *grid(("ASIC", "table", "median (range)", "below", "of"), rows),
     ]
 
 

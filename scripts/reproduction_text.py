@@ -68,3 +68,12 @@ were found by trying those of SONiC's dynamic formula: the port MTU is 9216 (not
 APPENDIX = """\
 Per table and speed: length, published, then lookup off and its error. `^` marks a row that the default raises.
 """
+
+STRANGER = """\
+A trial of the default for models without a table: each table in turn is taken away together with the preset that was
+fitted to it, and its rows are compared with what the rest of the data gives a model of that maker on that chip: what
+else the chip and the maker publish, and on Broadcom chips the table that is reused most. Where the chip has no other
+calculated table (Tomahawk 6, Teralynx 10, Trident 3) the trial is harsher than the shipped default, which keeps the
+preset. What stays below are chips whose makers calculate with larger margins than any other: no rule foresees that,
+and a model's own table, given in the site, is the remedy.
+"""
