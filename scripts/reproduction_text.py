@@ -77,3 +77,11 @@ calculated table (Tomahawk 6, Teralynx 10, Trident 3) the trial is harsher than 
 preset. What stays below are chips whose makers calculate with larger margins than any other: no rule foresees that,
 and a model's own table, given in the site, is the remedy.
 """
+
+CAUTION = """\
+How to read the second table: the rows left out are left out because they are more than 5 % off, each with the reason
+beside it, so its second line says that nothing else is. And a preset of lines has two numbers per port speed (four
+where the table has a flat part) for two to six rows: on its own table it says little more than that the table is made
+of lines. NVIDIA's sums have two or three numbers for 14 to 42 rows, and say a lot. What the presets are worth where no
+table is known is shown by "As if the table were not known".
+"""
