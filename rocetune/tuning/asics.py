@@ -195,6 +195,8 @@ class AsicTable:
     def by_model(self, text: str) -> Asic | None:
         """A chip by switch model or SONiC hardware SKU (``DCS-7060DX4-32``, ``DellEMC-Z9332f-O32``)."""
         wanted = _squeeze(text)
+        if wanted in self._models:
+            return self._asics[self._models[wanted]]
         hits = [model for model in self._models if len(model) >= 5 and model in wanted]
         if hits:
             return self._asics[self._models[max(hits, key=len)]]
