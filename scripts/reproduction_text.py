@@ -17,7 +17,8 @@ What the bare chip's preset gives, against every table of that chip. It is one v
 table and misses the others, in both directions. A plan that knows the model does not use it. A model without a table
 gets the largest of three: the chip's preset, what its maker publishes for the chip, and, on Broadcom chips, the table
 that makers reuse most. That last one is there because the Tomahawk 1 table stands in for a calculation on a third of
-the Broadcom platforms; without it a model of a maker that copied it would get less than its own table says.
+the Broadcom platforms; without it a model of a maker that copied it would get less than its own table says. Models
+that the table of chips lists and no table upstream covers, such as EOS and Junos boxes, do without it.
 A chip without any published table borrows its maker's presets from other chips with ports as fast, grown by the ratio
 of the cells, beside the canonical sum.
 

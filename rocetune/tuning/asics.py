@@ -76,7 +76,8 @@ class Asic:
 
         A model with a table gets the preset fitted to it. For any other the reference is joined by what its maker
         publishes for this chip, and by the table that makers of Broadcom platforms reuse most: one of them is likely
-        what the model runs. A chip without any preset borrows its maker's from other chips of the vendor.
+        what the model runs. The last is left out for a listed model without a table upstream: it runs no SONiC.
+        A chip without any preset borrows its maker's from other chips of the vendor.
         """
         reference = self.reference
         if model is None or "headroom" in self.user:
@@ -91,9 +92,14 @@ class Asic:
         wanted += [family_of(item.name) for item in published.published() if item.maker == maker and self._has(item)]
         if reference is None:
             wanted += [family for family, _ in self._lenders(maker)]
-        if self.layout != "voq":
+        if self.layout != "voq" and (found is not None or not self._lists(model)):
             wanted.append(fallback_of(self.vendor))
         return tuple(dict.fromkeys(item for item in wanted if item is not None))
+
+    def _lists(self, model: str) -> bool:
+        """True for a model that the table of chips names for this one."""
+        wanted = _squeeze(model)
+        return any(len(name) >= 5 and name in wanted for name in map(_core, self.models))
 
     def _lenders(self, maker: str) -> list[tuple[Family, int | None]]:
         """Presets of a maker for other chips of the vendor, with their cells: those that have ports as fast, if any."""

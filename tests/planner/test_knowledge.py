@@ -103,3 +103,11 @@ def test_switches_with_different_tables_have_different_settings() -> None:
     made = plan(replace(fabric, devices={**fabric.devices, "leaf2": leaf2}))
     names = {device: made.devices[device].ports[0].setting.name for device in ("leaf1", "leaf2")}
     assert names == {"leaf1": "backend-400g-2m", "leaf2": "backend-400g-2m-dellemc-z9332f-o32"}
+
+
+def test_a_box_that_runs_no_sonic_is_spared_the_copied_table() -> None:
+    """DCS-7060DX4-32 has no table upstream: the chip's own preset, 696 cells of 254 B. A SKU that nobody knows may
+    run the table that makers copy most: Nokia's for 400G has 307848 B at 5 m."""
+    assert headroom(plan(lab.rack(declared={"model": "DCS-7060DX4-32"}))) == 696 * 254
+    unknown = headroom(plan(lab.rack(declared={"hwsku": "Whitebox-9000"})))
+    assert unknown is not None and 300_000 < unknown < 320_000
