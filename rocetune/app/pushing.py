@@ -23,6 +23,7 @@ from rocetune.deploy.transaction import Judge, Work
 from rocetune.doctor.correlation import flatten
 from rocetune.doctor.engine import worse
 from rocetune.model.change import Change, Impact
+from rocetune.model.facts import Facts
 from rocetune.model.finding import Finding
 from rocetune.model.outcome import ApplyReport, DeviceStanding, DiffReport, DoctorReport, Progress, PushResult, Report
 from rocetune.model.state import State, Transcript
@@ -49,15 +50,13 @@ class PhaseJudge:
     """The doctor between commit and confirm: only what is new or worse than the baseline counts."""
 
     def __init__(self, scene: Scene, baseline: Mapping[str, Record]) -> None:
-        self._scene = scene
+        self._scene, self._baseline = scene, baseline
         self._states: dict[str, State] = {}
-        for name, record in baseline.items():
-            self._states[name] = state_of(name, record, scene.readings[name].fitted.facts)
 
     def __call__(self, name: str, token: Token, transcript: Transcript) -> Sequence[Finding]:
         item = self._scene.readings[name].fitted
         platform = platforms.get(item.plan.device.platform)
-        before = self._states.get(name)
+        before = self._before(name, item.facts)
         after = platform.read(name, transcript, item.facts)
         found = judge_one(item, before, after, token.phase)
         self._states[name] = after
@@ -66,6 +65,12 @@ class PhaseJudge:
         if not any(map(_stops, flatten(found.findings))):
             return ()
         return [finding for finding in worse(judge_one(item, None, before, token.phase), found) if _stops(finding)]
+
+    def _before(self, name: str, facts: Facts) -> State | None:
+        """The state at the last phase, at first that of the baseline: understood only when a device has its turn."""
+        if name not in self._states and name in self._baseline:
+            return state_of(name, self._baseline[name], facts)
+        return self._states.get(name)
 
 
 def _stops(finding: Finding) -> bool:
