@@ -42,6 +42,7 @@ class PriorityQos:
     headroom_bytes: int | None = None  # bytes that still arrive after XOFF was sent
     xoff_bytes: int | None = None  # static threshold; None where the threshold is dynamic (alpha)
     xon_bytes: int | None = None  # XON level where the device takes one
+    xon_offset_bytes: int | None = None  # XON lies this far below XOFF, where the threshold is dynamic
     alpha: float | None = None  # dynamic threshold factor of the ingress priority group
     ecn: bool | None = None
     kmin_bytes: int | None = None

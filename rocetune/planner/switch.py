@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -277,15 +276,15 @@ def _buffer(combination: Combination, reasons: Reasons, name: str, intent: Class
             values["xon_bytes"], reasons.why[(*at, "xon_bytes")] = made.xon_bytes, made.why
     else:
         values["alpha"] = alpha_of(pfc)
-        gap = _hysteresis(combination).why
         if pfc.alpha == "auto":
             step = f"alpha = {buffers.DEFAULT_ALPHA:g}: one congested group may take half of the shared pool"
             source = "SONiC's lossless default (dynamic_th 0); EOS recipes (ingress threshold 1)"
-            why = Why("alpha.default", (), (step,), source=source)
+            reasons.rule((*at, "alpha"), "alpha.default", step, source)
         else:
-            why = reasons.profile_why(f"{dotted}.alpha", pfc.alpha)
-        steps = ("where XON may be set, below XOFF:", *gap.steps)
-        reasons.why[(*at, "alpha")] = replace(why, steps=(*why.steps, *steps), bounds=gap.bounds)
+            reasons.from_profile((*at, "alpha"), f"{dotted}.alpha", pfc.alpha)
+        if pfc.xon == "auto":
+            gap = _hysteresis(combination)
+            values["xon_offset_bytes"], reasons.why[(*at, "xon_offset_bytes")] = gap.gap_bytes, gap.why
     if isinstance(pfc.xon, int):
         values["xon_bytes"] = pfc.xon
         reasons.from_profile((*at, "xon_bytes"), f"{dotted}.xon", pfc.xon)

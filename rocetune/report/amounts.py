@@ -18,7 +18,7 @@ from rocetune.model.units import bytes_to_us, show_bytes
 _NUMBER = re.compile(r"(?<![\w.])[0-9]+(?:\.[0-9]+)?(?![\w.])")
 _SCALES = (1, 1000, 1024)  # a native number times this is bytes
 _ACRONYMS = {word.lower(): word for word in ("DSCP", "ECN", "MTU", "PFC", "PG", "QoS", "TC", "WRED")}
-_SIZES = ("kmin_bytes", "kmax_bytes", "headroom_bytes", "xoff_bytes", "xon_bytes")
+_SIZES = ("kmin_bytes", "kmax_bytes", "headroom_bytes", "xoff_bytes", "xon_bytes", "xon_offset_bytes")
 
 WORDS = {
     "trust": "trust",
@@ -37,6 +37,7 @@ WORDS = {
     "headroom_bytes": "headroom",
     "xoff_bytes": "XOFF",
     "xon_bytes": "XON",
+    "xon_offset_bytes": "XON below XOFF",
     "alpha": "alpha",
     "ecn": "ECN",
     "kmin_bytes": "ECN kmin",

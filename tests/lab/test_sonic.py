@@ -39,7 +39,12 @@ def fixed_plan(headroom: int = 200_000) -> DevicePlan:
     """The profile fixes headroom and alpha."""
     roce = {**AI_TRAINING["classes"]["roce"], "pfc": {"headroom": headroom, "alpha": 0.5, "xon": 2540}}
     intent = {**AI_TRAINING, "classes": {**AI_TRAINING["classes"], "roce": roce}}
-    return sonic_leaf(2, setting(qos=rail_qos(headroom_bytes=headroom, alpha=0.5, xon_bytes=2540), intent=intent))
+    return sonic_leaf(
+        2,
+        setting(
+            qos=rail_qos(headroom_bytes=headroom, alpha=0.5, xon_bytes=2540, xon_offset_bytes=18432), intent=intent
+        ),
+    )
 
 
 def two_networks() -> DevicePlan:

@@ -138,7 +138,8 @@ def _priority(entry: PriorityQos, buffers: mmu.Buffers, notes: _Notes) -> Priori
     for leaf in ("xoff_bytes", "xon_bytes"):
         if getattr(entry, leaf) is not None:
             notes.cannot((*at, leaf), "EOS takes no static PFC threshold here: the threshold follows the free buffer")
-    return replace(_buffers(fitted, at, buffers, notes), xoff_bytes=None, xon_bytes=None)
+    # How far XON lies below XOFF is the switch's own affair; nobody asked for a number.
+    return replace(_buffers(fitted, at, buffers, notes), xoff_bytes=None, xon_bytes=None, xon_offset_bytes=None)
 
 
 def _buffers(entry: PriorityQos, at: Path, buffers: mmu.Buffers, notes: _Notes) -> PriorityQos:

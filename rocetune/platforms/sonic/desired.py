@@ -56,6 +56,7 @@ _MAPS_OF = {
 }
 _WRED_FIELDS = {"min_threshold": "kmin_bytes", "max_threshold": "kmax_bytes", "drop_probability": "pmax_percent"}
 _BUFFER_FIELDS = {"xoff": "headroom_bytes", "size": "headroom_bytes", "xon": "xon_bytes", "dynamic_th": "alpha"}
+_BUFFER_FIELDS |= {"xon_offset": "xon_offset_bytes"}
 
 
 def origin(key: Key, plan: DevicePlan) -> Path:

@@ -198,6 +198,7 @@ def _priority(
         "queue": entry.priority,
         "priority_group": entry.priority if entry.lossless else 0,
         "xoff_bytes": None,
+        "xon_offset_bytes": None,
     }
     if entry.pmax_percent is not None:
         whole = max(1, min(100, round(entry.pmax_percent)))
@@ -285,13 +286,30 @@ def _fixed(
     if 2.0**power != alpha:
         notes.round((*at, "alpha"), f"{alpha:g} becomes {2.0**power:g}: SONiC takes powers of two")
     xon = entry.xon_bytes if entry.xon_bytes is not None else (row.xon if row else 0)
+    if entry.xon_bytes is None:
+        said = f"{xon} B, as in the switch's own table" if row else "0 B: the switch's own table was not read"
+        notes.why[(*at, "xon_bytes")] = Why("sonic.xon", (("xon_bytes", xon),), (said,), source="pg_profile_lookup.ini")
     if row is None and entry.xon_bytes is None:
         notes.assume(
             "no row of the switch's headroom table for this speed and cable: xon and the private size of the fixed "
             "headroom profile are not taken from it",
             "read the device, or fix pfc.xon in the profile",
         )
-    return {"alpha": 2.0**power, "xon_bytes": xon}
+    return {"alpha": 2.0**power, "xon_bytes": xon, "xon_offset_bytes": _xon_offset(entry, row, facts, notes)}
+
+
+def _xon_offset(entry: PriorityQos, row: Headroom | None, facts: Facts, notes: _Notes) -> int | None:
+    """How far below its dynamic XOFF a group resumes: the switch's own row, else the plan's gap.
+
+    Without it a group of a shared headroom pool would resume at the first byte below XOFF, and pause would flap.
+    """
+    if _private(facts) or entry.xon_offset_bytes is None:
+        return None
+    if row is None or row.xon_offset is None:
+        return entry.xon_offset_bytes
+    path = ("priorities", entry.priority, "xon_offset_bytes")
+    notes.round(path, f"the switch's own table has {row.xon_offset} B; two frames would be {entry.xon_offset_bytes} B")
+    return row.xon_offset
 
 
 def private_size(entry: PriorityQos, facts: Facts) -> int:
@@ -301,8 +319,12 @@ def private_size(entry: PriorityQos, facts: Facts) -> int:
     and ``size`` is only the private part (headroom data of sonic-buildimage).
     """
     xon, xoff = entry.xon_bytes or 0, entry.headroom_bytes or 0
-    private = facts.extra.get("asic_type") in ("mellanox", "barefoot", "centec", "centec-arm64")
-    return xon + xoff if private else xon
+    return xon + xoff if _private(facts) else xon
+
+
+def _private(facts: Facts) -> bool:
+    """True where each group keeps its headroom for itself."""
+    return facts.extra.get("asic_type") in ("mellanox", "barefoot", "centec", "centec-arm64")
 
 
 def _watchdog(qos: PortQos, poll: int | None, facts: Facts, notes: _Notes) -> Watchdog | None:

@@ -233,6 +233,7 @@ def _headroom(port: str, group: int, at: Path, pfc: bool, reading: _Reading, fac
     return {
         "headroom_bytes": _int(profile.get("xoff")),  # without one the dynamic model computes it
         "xon_bytes": _int(profile.get("xon")),
+        "xon_offset_bytes": _int(profile.get("xon_offset")),
         "xoff_bytes": _int(profile.get("static_th")),
         "alpha": 2.0 ** int(power) if re.fullmatch(r"-?\d+", power) else None,
     }

@@ -134,6 +134,31 @@ def test_a_fixed_headroom_keeps_the_buffer_manager_away() -> None:
     assert '"xoff": "200000"' in text
 
 
+@pytest.mark.parametrize(
+    ("extra", "offset"),
+    [
+        ({}, 2540),  # the fifth column but one of the row for 400G and 5 m
+        ({"headroom_table": "400000,5,2540,2540,178562,0"}, 18_432),  # a row of six columns
+        ({"headroom_table": ""}, 18_432),
+        ({"asic_type": "mellanox"}, None),
+    ],
+)
+def test_a_fixed_headroom_resumes_below_its_threshold(extra: dict[str, str], offset: int | None) -> None:
+    """Without xon_offset a group of a shared pool would resume at the first byte below XOFF."""
+    plan = with_pfc(headroom=200_000)
+    item = plan.ports[0].setting
+    roce = replace(item.qos.priority(3), xon_offset_bytes=18_432)  # type: ignore[type-var]
+    others = tuple(entry for entry in item.qos.priorities if entry.priority != 3)
+    qos = replace(item.qos, priorities=tuple(sorted((*others, roce), key=lambda entry: entry.priority)))
+    plan = replace(plan, ports=(replace(plan.ports[0], setting=replace(item, qos=qos)),))
+    result, chosen = fitted(plan, device_facts(**extra))
+    found = chosen.qos.priority(3)
+    assert found is not None and found.xon_offset_bytes == offset
+    assert chosen.why["priorities", 3, "xon_bytes"].source == "pg_profile_lookup.ini"
+    text = PLATFORM.render(result, device_facts(**extra)).text
+    assert (f'"xon_offset": "{offset}"' in text) == (offset is not None)
+
+
 def test_private_and_shared_headroom() -> None:
     """size is xon + xoff on NVIDIA, and the private part alone where xoff comes out of a shared pool."""
     roce = rail_qos(headroom_bytes=38912, xon_bytes=19456).priority(3)
