@@ -70,7 +70,7 @@ def calculate_ecn(ask: EcnAsk) -> EcnAnswer:
     """Thresholds, bounds and prediction. Raises UseError where an input cannot be."""
     frame, assumed = frame_of(ask.rdma_mtu, ask.mtu_bytes)
     port = Port(ask.speed_mbps, ask.cable_m, ask.mtu_bytes, frame, ask.chip.asic, ask.chip.model, ask.cell_bytes)
-    trip = ecn.round_trip(ask.tiers or DEFAULT_TIERS, ask.cable_m)
+    trip = ecn.round_trip(ask.tiers or DEFAULT_TIERS, {"--length": ask.cable_m})
     rtt = trip.rtt_us if ask.rtt_us is None else ask.rtt_us
     if ask.rtt_us is None:
         assumed += (Assumption("round trip", f"{rtt:.3g} us: {trip.why.source}", "measure it, then --rtt"),)

@@ -30,7 +30,10 @@ class Fitted:
 
 def make_plan(ws: Workspace, asics: Mapping[str, str] | None = None) -> Plan:
     """The whole fabric. ``asics`` (device -> ASIC) overrides what the inventory declares."""
-    return plan_fabric(ws.site.fabric, asics)
+    fabric = ws.site.fabric
+    used = {device.platform for device in fabric.devices.values() if device.kind == "switch"}
+    one = frozenset(name for name in used if name in platforms.names() and platforms.get(name).one_headroom)
+    return plan_fabric(fabric, asics, one_headroom=one)
 
 
 def select(ws: Workspace, plan: Plan, limit: str | None) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from rocetune.model.fabric import Device, Fabric, Port
@@ -10,24 +11,26 @@ from rocetune.model.plan import Assumption, DevicePlan, EcnBasis, Plan, PortPlan
 from rocetune.planner.classes import ecn_of
 from rocetune.planner.combination import Combination, Combinations
 from rocetune.planner.fixed import buffer_problems
-from rocetune.planner.inputs import COMPUTED_BY_SWITCH, Chip, chip_of, flows_of, round_trips
+from rocetune.planner.inputs import COMPUTED_BY_SWITCH, Chip, chip_of
 from rocetune.planner.knowledge import knowledge
 from rocetune.planner.naming import Draft, names
 from rocetune.planner.notes import Believed, Notes, Problem
 from rocetune.planner.server import server_qos
 from rocetune.planner.shape import Counts, Room, Shape, device_qos, room_of
 from rocetune.planner.switch import basis_of, computes_headroom, curve_of, fill_headroom, switch_qos, tighter
+from rocetune.planner.traffic import traffic_of, traffic_problems
 from rocetune.tuning.ecn import RTT_SOURCE, Curve
 
 
-def plan(fabric: Fabric, asics: Mapping[str, str] | None = None) -> Plan:
+def plan(fabric: Fabric, asics: Mapping[str, str] | None = None, *, one_headroom: Collection[str] = ()) -> Plan:
     """Every number of every planned port, with its reason.
 
-    ``asics`` gives the chip that a device itself reported, by device name; it wins over the inventory. Ports and
-    devices with ``manage: none`` and networks without a profile are left out. What cannot be is in ``problems``:
-    nothing is raised for a number that does not work out.
+    ``asics`` gives the chip that a device itself reported, by device name; it wins over the inventory.
+    ``one_headroom`` names the platforms whose switches have one headroom for all lossless ports. Ports and devices
+    with ``manage: none`` and networks without a profile are left out. What cannot be is in ``problems``: nothing is
+    raised for a number that does not work out.
     """
-    return _Planner(fabric, asics or {}).run()
+    return _Planner(fabric, asics or {}, frozenset(one_headroom)).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +47,12 @@ class _Planned:
 class _Planner:
     """Interns combinations, settings and shapes while it walks over the devices in the inventory's order."""
 
-    def __init__(self, fabric: Fabric, asics: Mapping[str, str]) -> None:
-        self._fabric, self._asics = fabric, asics
+    def __init__(self, fabric: Fabric, asics: Mapping[str, str], one_headroom: frozenset[str]) -> None:
+        self._fabric, self._asics, self._one_headroom = fabric, asics, one_headroom
         self._knowledge, self._wrong = knowledge(fabric.tuning)
-        self._combinations = Combinations(fabric.networks, round_trips(fabric), flows_of(fabric))
+        traffic = traffic_of(fabric)
+        self._wrong += tuple(traffic_problems(fabric, traffic))
+        self._combinations = Combinations(fabric.networks, traffic)
         self._chips: dict[tuple[object, ...], Chip] = {}
         self._settings: dict[tuple[object, ...], Setting] = {}
         self._drafts: list[Draft] = []  # in the order of the settings
@@ -67,29 +72,33 @@ class _Planner:
         return Plan(devices, tuple(final.values()), self._assumed(), self._notes.problems())
 
     def _assumed(self) -> tuple[Assumption, ...]:
-        """What is believed about a whole network: the round trip that ECN thresholds follow from."""
+        """What is believed about a whole network: the round trip and the senders that ECN thresholds follow from."""
         used = {
-            item.combination.network: item.combination
+            item.combination.network: item.combination.traffic
             for item in self._drafts
-            if item.combination.round_trip.why.source == RTT_SOURCE
-            and any(_from_round_trip(item.combination, name) for name, _, _ in item.curves)
+            if any(_from_round_trip(item.combination, name) for name, _, _ in item.curves)
         }
-        remedy = "fixed kmin and kmax replace it: bytes = measured round trip x speed / 8, at an idle time"
-        return tuple(
-            Assumption(
-                f"network {name}",
-                f"ECN thresholds follow from a round trip of {item.round_trip.rtt_us:.3g} us without load "
-                f"({item.round_trip.why.source})",
-                remedy,
-            )
-            for name, item in used.items()
-        )
+        found = []
+        for name, item in used.items():
+            trip = item.round_trip
+            if trip.why.source == RTT_SOURCE:
+                text = (
+                    f"ECN thresholds follow from a round trip of {trip.rtt_us:.3g} us without load ({trip.why.source}"
+                )
+                text += f"; {trip.why.steps[1]})" if len(trip.why.steps) > 1 else ")"
+                remedy = f"measure it at an idle time and state rtt under networks: {name} in rocetune.yaml"
+                found.append(Assumption(f"network {name}", text, remedy))
+            if item.flows.guessed:
+                text = "no server port of the network is known: pmax is made for one sender on a port"
+                found.append(
+                    Assumption(f"network {name}", text, f"state flows under networks: {name} in rocetune.yaml")
+                )
+        return tuple(found)
 
     def _device(self, device: Device) -> _Planned:
         chip = self._chip(device) if device.kind == "switch" else None
         context = self._combinations.context(device, chip)
         planned: list[tuple[Port, Combination]] = []
-        counts: dict[int, int] = {}
         left_out: dict[str, str] = {}
         for port in self._fabric.ports.get(device.name, ()):
             combination = None
@@ -99,13 +108,29 @@ class _Planner:
                 left_out[port.name] = _why_left_out(port)
                 continue
             planned.append((port, combination))
-            counts[combination.number] = counts.get(combination.number, 0) + 1
+        if device.platform in self._one_headroom:
+            planned = self._alike(chip, planned)
+        counts = Counter(item.number for _, item in planned)
         key = (chip and (chip.asic and chip.asic.key, chip.model), device.kind, tuple(sorted(counts.items())))
         shape = self._shapes.get(key)
         if shape is None:
             kinds = {combination.number: combination for _, combination in planned}
             shape = self._shapes[key] = self._shape(device.kind, chip, [(kinds[n], counts[n]) for n in sorted(counts)])
         return _Planned(device, planned, shape, self._note(device, chip, planned, counts, shape), left_out)
+
+    def _alike(self, chip: Chip | None, planned: list[tuple[Port, Combination]]) -> list[tuple[Port, Combination]]:
+        """All ports with the headroom of the most demanding one; deep-buffer chips see to theirs by themselves."""
+        if chip is None or chip.asic is None or chip.asic.layout == "voq":
+            return planned
+        kinds = {item.number: item for _, item in planned}
+        for item in kinds.values():
+            fill_headroom(item, self._knowledge)
+        sizes = [found for item in kinds.values() for found in item.headrooms.values()]
+        if not sizes:
+            return planned
+        size, why = max(sizes, key=lambda found: found[0])
+        alike = {number: self._combinations.raised(item, size, why) for number, item in kinds.items()}
+        return [(port, alike[item.number]) for port, item in planned]
 
     def _chip(self, device: Device) -> Chip:
         """The chip of a switch; devices with the same words share one answer."""

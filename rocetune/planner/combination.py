@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pydantic import ValidationError
@@ -11,10 +11,10 @@ from pydantic import ValidationError
 from rocetune.model.fabric import Device, Network, Port
 from rocetune.model.plan import Why
 from rocetune.model.profile import Profile
-from rocetune.planner.inputs import Cable, Chip, Flows, cable_of
+from rocetune.planner.inputs import Cable, Chip, cable_of
 from rocetune.planner.notes import Believed, Problem
+from rocetune.planner.traffic import Traffic
 from rocetune.site.effective import effective, label_of
-from rocetune.tuning.ecn import RoundTrip
 
 Kind = Literal["switch", "server"]
 
@@ -31,13 +31,23 @@ class Combination:
     chip: Chip | None  # None on servers
     speed_mbps: int | None
     cable: Cable
-    round_trip: RoundTrip
-    flows: Flows
+    traffic: Traffic
     source: Profile  # with its overrides
     problems: list[Problem] = field(default_factory=list)
     believed: list[Believed] = field(default_factory=list)
     headrooms: dict[str, tuple[int, Why]] = field(default_factory=dict)
     filled: bool = False
+    raised_bytes: int = 0  # headroom of the whole switch, where that is more than this port alone needs
+
+    @property
+    def rtt_us(self) -> float:
+        """Unloaded round trip of the network, microseconds."""
+        return self.traffic.round_trip.rtt_us
+
+    @property
+    def senders(self) -> int:
+        """Flows that meet on a port of the network."""
+        return self.traffic.flows.count
 
     def at(self, *path: str | int) -> tuple[str | int, ...]:
         """Where a value of the profile was written: in the override that decided it, else in the profile itself."""
@@ -75,10 +85,8 @@ class _Named:
 class Combinations:
     """Interns combinations. ``of`` costs one dictionary look-up for a port like one seen before."""
 
-    def __init__(
-        self, networks: Mapping[str, Network], round_trips: Mapping[str, RoundTrip], flows: Mapping[str, Flows]
-    ) -> None:
-        self._networks, self._round_trips, self._flows = networks, round_trips, flows
+    def __init__(self, networks: Mapping[str, Network], traffic: Mapping[str, Traffic]) -> None:
+        self._networks, self._traffic = networks, traffic
         self._named = {name: _looked_at(item.profile) for name, item in networks.items() if item.profile is not None}
         self._groups = frozenset[str]().union(*(item.groups for item in self._named.values()))
         self._devices = frozenset[str]().union(*(item.devices for item in self._named.values()))
@@ -110,6 +118,17 @@ class Combinations:
             made = self._quick[key] = self._make(device, chip, port)
             return made
 
+    def raised(self, item: Combination, size_bytes: int, why: Why) -> Combination:
+        """The same kind of port on a switch whose ports all get one headroom; itself where it has that already."""
+        sizes = {size for size, _ in item.headrooms.values()}
+        if not sizes or sizes == {size_bytes}:
+            return item
+        key = ("raised", item.number, size_bytes)
+        if key not in self._all:
+            headrooms = {name: (size_bytes, _shared(own, size_bytes, why)) for name, (own, _) in item.headrooms.items()}
+            self._all[key] = replace(item, number=len(self._all), headrooms=headrooms, raised_bytes=size_bytes)
+        return self._all[key]
+
     def _make(self, device: Device, chip: Chip | None, port: Port) -> Combination | None:
         network = self._networks.get(port.network or "")
         if network is None or network.profile is None:
@@ -129,8 +148,7 @@ class Combinations:
                 chip,
                 port.speed_mbps,
                 cable,
-                self._round_trips[network.name],
-                self._flows[network.name],
+                self._traffic[network.name],
                 network.profile,
                 [problem] if problem else [],
                 list(cable.believed),
@@ -167,6 +185,15 @@ class Combinations:
                 problem = Problem(text, "make their matches exclude each other", profile.name, ("overrides",))
             found = self._effective[key] = (result, winners, result.model_dump_json(exclude={"overrides"}), problem)
         return found
+
+
+def _shared(own_bytes: int, size_bytes: int, why: Why) -> Why:
+    steps = (
+        f"one headroom serves the whole switch: this port alone needs {own_bytes:,} B, the most demanding "
+        f"{size_bytes:,} B:",
+        *why.steps,
+    )
+    return Why("headroom.largest", why.inputs, steps, why.bounds, why.rounding, why.source)
 
 
 def _looked_at(profile: Profile) -> _Named:

@@ -217,7 +217,7 @@ def curve_problems(
 
 def _settles(made: ecn.Curve, name: str, combination: Combination, at: tuple[str | int, ...]) -> Iterator[Problem]:
     """Where DCQCN leaves the queue of the flows that meet here: beyond kmax marking no longer tells them apart."""
-    speed, wanted, flows = combination.speed_mbps, combination.profile.dcqcn, combination.flows.count
+    speed, wanted, flows = combination.speed_mbps, combination.profile.dcqcn, combination.senders
     if speed is None or not wanted.enabled:
         return
     profile, where = combination.profile.name, f"{name} at {show_speed(speed)}"

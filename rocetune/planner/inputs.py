@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from rocetune.model.fabric import Device, Fabric, Network, Port
+from rocetune.model.fabric import Device, Port
 from rocetune.model.plan import Why
 from rocetune.planner.notes import Believed, Problem
-from rocetune.tuning import ecn
 from rocetune.tuning.asics import Asic, AsicTable
 from rocetune.tuning.knowledge import Knowledge
 
@@ -18,9 +15,6 @@ REACH_M = {"dac": 3.0, "aec": 7.0, "aoc": 30.0, "vr": 50.0, "sr": 100.0, "dr": 5
 REACH_M |= {"er": 40_000.0, "zr": 80_000.0}
 HOST_CABLE_M = 30.0
 FABRIC_CABLE_M = 300.0
-
-_SPINES = frozenset({"spine"})
-_CORES = frozenset({"superspine", "super-spine", "core"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,70 +117,3 @@ def cable_of(port: Port) -> Cable:
     text = f"cable length not stated: {length:g} m, {because}, on network {port.network}"
     believed = Believed(text, "state length in links.yaml")
     return Cable(length, Why("default", (("cable_m", length),), (text,), source="no length in links.yaml"), (believed,))
-
-
-@dataclass(frozen=True, slots=True)
-class Flows:
-    """Senders that meet on one port of a network, for which marking is designed."""
-
-    count: int
-    why: Why
-
-
-def flows_of(fabric: Fabric) -> Mapping[str, Flows]:
-    """As stated for the network, else the other server ports of the fullest leaf: the widest incast of one switch."""
-    most: dict[str, tuple[int, str]] = {}
-    for device in fabric.devices.values():
-        if device.kind != "switch":
-            continue
-        counts = Counter(
-            port.network for port in fabric.ports.get(device.name, ()) if port.network and port.link_role != "fabric"
-        )
-        for network, count in counts.items():
-            if count > most.get(network, (0, ""))[0]:
-                most[network] = (count, device.name)
-    return {name: _flows(network, *most.get(name, (0, ""))) for name, network in fabric.networks.items()}
-
-
-def _flows(network: Network, ports: int, leaf: str) -> Flows:
-    """``ports`` of ``leaf`` lead to servers; 0: no switch is known."""
-    if network.flows is not None:
-        step, source = (
-            f"{network.flows} senders on one port, as stated",
-            f"rocetune.yaml: networks.{network.name}.flows",
-        )
-        return Flows(network.flows, Why("flows", (("flows", network.flows),), (step,), source=source))
-    flows = max(1, ports - 1)
-    step = f"{leaf} has {ports} ports to servers: {flows} send to one" if ports else "no switch port is known: 1"
-    return Flows(flows, Why("flows", (("flows", flows),), (step,), source="links.yaml: fullest leaf"))
-
-
-def round_trips(fabric: Fabric) -> Mapping[str, ecn.RoundTrip]:
-    """Unloaded round trip of each network, by its switch tiers and its longest cables."""
-    tiers: dict[str, int] = {}
-    host: dict[str, float] = {}
-    between: dict[str, float] = {}
-    for device in fabric.devices.values():
-        if device.kind != "switch":
-            continue
-        level = 3 if device.role in _CORES else 2 if device.role in _SPINES else 1
-        for port in fabric.ports.get(device.name, ()):
-            if port.network is None:
-                continue
-            inner = port.link_role == "fabric"
-            tiers[port.network] = max(tiers.get(port.network, 1), level, 2 if inner else 1)
-            longest = between if inner else host
-            longest[port.network] = max(longest.get(port.network, 0.0), port.cable_m or 0.0)
-    return {
-        name: _measured(network) or ecn.round_trip(tiers.get(name, 1), host.get(name, 0.0), between.get(name, 0.0))
-        for name, network in fabric.networks.items()
-    }
-
-
-def _measured(network: Network) -> ecn.RoundTrip | None:
-    """The round trip that the site states; it is no assumption then."""
-    if network.rtt_us is None:
-        return None
-    step = f"round trip without load: {network.rtt_us:g} us, as stated"
-    source = f"rocetune.yaml: networks.{network.name}.rtt"
-    return ecn.RoundTrip(network.rtt_us, Why("ecn.rtt", (("rtt_us", network.rtt_us),), (step,), source=source))

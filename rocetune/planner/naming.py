@@ -40,7 +40,7 @@ def names(drafts: Sequence[Draft]) -> list[str]:
     largest: dict[str, int] = {}
     for name, item in zip(found, drafts, strict=True):
         largest[name] = max(largest.get(name, 0), _kmax(item))
-    for word in (_cable_word, lambda name, item: _curve_word(item, largest.get(name, 0)), _digest_word):
+    for word in (_cable_word, _headroom_word, lambda name, item: _curve_word(item, largest.get(name, 0)), _digest_word):
         found = _extended(found, drafts, word)
     return [_short(name, item) for name, item in zip(found, drafts, strict=True)]
 
@@ -107,6 +107,11 @@ def _cable_word(name: str, item: Draft) -> str:
     return "assumed" if item.combination.cable.believed else ""
 
 
+def _headroom_word(name: str, item: Draft) -> str:
+    """On a switch whose ports all get one headroom, in KB, where that is more than the port needs."""
+    return f"headroom{item.combination.raised_bytes // 1000}" if item.combination.raised_bytes else ""
+
+
 def _kmax(item: Draft) -> int:
     return max((kmax for _, _, kmax in item.curves), default=0)
 
@@ -119,7 +124,9 @@ def _curve_word(item: Draft, largest: int) -> str:
 def _digest_word(name: str, item: Draft) -> str:
     made = item.combination
     cable = (made.cable.length_m, made.cable.why.rule, made.cable.why.steps)
-    return _digest(repr((made.network, made.profile.model_dump_json(), made.winners, cable, item.curves)))
+    return _digest(
+        repr((made.network, made.profile.model_dump_json(), made.winners, cable, made.raised_bytes, item.curves))
+    )
 
 
 def _short(name: str, item: Draft) -> str:

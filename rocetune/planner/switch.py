@@ -128,7 +128,7 @@ def curve_of(
         if want.preset is not None or "auto" in (want.kmin, want.kmax):
             text = f"port speed of network {combination.network} is not known: no ECN thresholds for {name}"
             return None, [Problem(text, "state speed in links.yaml", profile.name, at(*where, "kmin"))]
-        made = ecn.curve(100_000, combination.round_trip.rtt_us)  # every threshold is replaced below
+        made = ecn.curve(100_000, combination.rtt_us)  # every threshold is replaced below
     elif want.preset is not None:
         try:
             made = _preset_curve(want.preset, combination.speed_mbps, bounds)
@@ -154,13 +154,13 @@ def _computed_curve(
     wanted = combination.profile.dcqcn
     return ecn.curve(
         speed_mbps,
-        combination.round_trip.rtt_us,
+        combination.rtt_us,
         want.objective,
         frame_bytes=wire.roce_frame_bytes(combination.profile.rdma_mtu),
         bound_bytes=_limit(want, bounds),
         cell_bytes=cell_bytes,
-        rtt_why=combination.round_trip.why,
-        flows=combination.flows.count if wanted.enabled else None,
+        rtt_why=combination.traffic.round_trip.why,
+        flows=combination.senders if wanted.enabled else None,
         dcqcn=fluid.params(wanted.preset, speed_mbps, wanted.parameters) if wanted.enabled else None,
     )
 
@@ -175,8 +175,8 @@ def basis_of(combination: Combination, bounds: ecn.Bounds | None) -> EcnBasis:
     """What the curve of a class was made for, under the bounds of one kind of switch."""
     wanted = combination.profile.dcqcn
     return EcnBasis(
-        combination.round_trip.rtt_us,
-        combination.flows.count,
+        combination.rtt_us,
+        combination.senders,
         wire.roce_frame_bytes(combination.profile.rdma_mtu),
         bounds.strict_bytes if bounds else None,
         bounds.incast_bytes if bounds else None,

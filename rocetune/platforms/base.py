@@ -108,6 +108,7 @@ class Platform(Protocol):
     confirmed: tuple[str, ...]  # facts seen in vendor documents or real output, with source
     unconfirmed: tuple[Assumption, ...]  # what is believed only; shown in plan and `platforms`
     owned: tuple[KeyRule, ...]
+    one_headroom: bool  # all lossless ports of a switch get the largest headroom that any of them needs
 
     def commands(self, purpose: Purpose, facts: Facts | None) -> tuple[str, ...]:
         """Commands to collect. For "config" the first one's reply is the running configuration for parse()."""

@@ -8,6 +8,7 @@ from k ingress ports to one egress. The incast bound with k = 1 must hold; the s
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -73,19 +74,24 @@ class Curve:
     pmax_why: Why
 
 
-def round_trip(tiers: int, host_cable_m: float = 0.0, fabric_cable_m: float = 0.0) -> RoundTrip:
-    """Round trip by number of switch tiers, plus the light time of cables beyond 100 m on the path and back."""
+def round_trip(tiers: int, cables_m: Mapping[str, float] | None = None) -> RoundTrip:
+    """Round trip by number of switch tiers, plus the light time of what cables on the path are longer than 100 m.
+
+    ``cables_m`` are the cables of the longest path, each once, by a name that the reader knows.
+    """
     base = RTT_US[max(1, min(3, tiers))]
-    extra = 2 * max(0.0, host_cable_m - ORDINARY_CABLE_M)
-    if tiers > 1:
-        extra += 2 * (tiers - 1) * max(0.0, fabric_cable_m - ORDINARY_CABLE_M)
-    propagation = 2 * extra / wire.LIGHT_M_PER_S * 1e6
-    rtt = base + propagation
+    long = {name: length for name, length in (cables_m or {}).items() if length > ORDINARY_CABLE_M}
+    extra = sum(length - ORDINARY_CABLE_M for length in long.values())
+    propagation = wire.light_us(extra)
     steps = [f"round trip without load, over {tiers} switch tier{'s' if tiers > 1 else ''}: {base:g} us, assumed"]
-    if extra:
-        steps.append(f"cables beyond {ORDINARY_CABLE_M:g} m: {extra:g} m each way = {propagation:.2f} us")
-    inputs = (("tiers", tiers), ("host_cable_m", host_cable_m), ("fabric_cable_m", fabric_cable_m))
-    return RoundTrip(rtt, Why("ecn.rtt", inputs, tuple(steps), source=RTT_SOURCE))
+    if long:
+        named = ", ".join(f"{name} {length:g} m" for name, length in long.items())
+        steps.append(
+            f"cables beyond {ORDINARY_CABLE_M:g} m ({named}): 2 x {extra:g} m / {wire.LIGHT_M_PER_S:.3g} m/s = "
+            f"{propagation:.2f} us"
+        )
+    inputs = (("tiers", tiers), ("cables_m", sum(long.values())))
+    return RoundTrip(base + propagation, Why("ecn.rtt", inputs, tuple(steps), source=RTT_SOURCE))
 
 
 def bdp_bytes(speed_mbps: int, rtt_us: float) -> int:

@@ -35,6 +35,11 @@ def cable_round_trip_bytes(speed_mbps: int, cable_m: float) -> float:
     return 2 * cable_m * rate_bytes_per_s(speed_mbps) / LIGHT_M_PER_S
 
 
+def light_us(length_m: float) -> float:
+    """Microseconds that light takes over a length and back."""
+    return 2 * length_m / LIGHT_M_PER_S * 1e6
+
+
 def reaction_quanta(speed_mbps: int, at_800g: int = QUANTA_800G) -> int:
     """Quanta within which a peer must have stopped sending. A speed between two rows takes the higher one.
 

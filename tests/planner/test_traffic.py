@@ -127,3 +127,40 @@ def test_more_senders_than_dcqcn_bears() -> None:
     """Published: it breaks down near 160 flows at 40G."""
     made = plan(stated(lab.rack(speed=40_000), flows=200))
     assert any("breaks down" in item.text and "200" in item.text for item in made.problems if item.warning)
+
+
+def far(fabric: Fabric, *names: str) -> Fabric:
+    """These switch ports of leaf1 on 2 km of fibre."""
+    ports = tuple(replace(item, cable_m=2000.0) if item.name in names else item for item in fabric.ports["leaf1"])
+    return replace(fabric, ports={**fabric.ports, "leaf1": ports})
+
+
+@pytest.mark.parametrize(("names", "metres"), [((), 0), (("Ethernet0",), 1900), (("Ethernet0", "Ethernet1"), 3800)])
+def test_a_path_crosses_each_long_cable_once(names: tuple[str, ...], metres: int) -> None:
+    """8 us, and light there and back over what is beyond 100 m of the two longest cables to servers."""
+    fabric = far(lab.rack(), *names)
+    setting = next(item for item in plan(fabric).settings if item.name == "backend-400g-2m")
+    assert setting.basis[3].rtt_us == pytest.approx(8 + 2 * metres / 198)
+
+
+def test_one_cable_between_switches_is_one_cable() -> None:
+    """Both of its ends are switch ports."""
+    fabric = lab.rack()
+    a, b = ("leaf1", "Ethernet900"), ("leaf2", "Ethernet900")
+    ends = {here[0]: replace(fabric.ports["leaf1"][0], device=here[0], name=here[1], peer=there, cable_m=2000.0,
+                             link_role="fabric", rail=None) for here, there in ((a, b), (b, a))}  # fmt: skip
+    fabric = replace(fabric, ports={**fabric.ports, **{name: (*fabric.ports[name], end) for name, end in ends.items()}})
+    setting = next(item for item in plan(fabric).settings if item.name == "backend-400g-2m")
+    assert setting.basis[3].rtt_us == pytest.approx(8 + 2 * 1900 / 198)
+
+
+def test_the_assumption_names_the_long_cable() -> None:
+    (text,) = [item.text for item in plan(far(lab.rack(), "Ethernet0")).assumptions if item.where == "network backend"]
+    assert "27.2 us" in text and "leaf1:Ethernet0 2000 m" in text
+
+
+def test_a_round_trip_faster_than_light_is_refused() -> None:
+    """2 km there and back: 20.2 us."""
+    fabric = stated(far(lab.rack(), "Ethernet0"), rtt_us=6.0)
+    (problem,) = [item for item in plan(fabric).problems if not item.warning]
+    assert "20.2 us" in problem.text and problem.field == ("site", "networks", "backend", "rtt")

@@ -86,10 +86,10 @@ def test_bdp(gbps: int, size: int) -> None:
 
 
 def test_round_trip_by_tier_and_long_cables() -> None:
-    assert ecn.round_trip(1).rtt_us == ecn.round_trip(2, 30, 100).rtt_us == 8.0
+    assert ecn.round_trip(1).rtt_us == ecn.round_trip(2, {"host": 30.0, "spine": 100.0}).rtt_us == 8.0
     assert ecn.round_trip(3).rtt_us == 12.0
     # 1.9 km beyond the ordinary 100 m, crossed up and down, there and back, at 1.98e8 m/s
-    assert ecn.round_trip(2, 2, 2000).rtt_us == pytest.approx(8 + 4 * 1900 / 198)
+    assert ecn.round_trip(2, {"up": 2000.0, "down": 2000.0}).rtt_us == pytest.approx(8 + 4 * 1900 / 198)
 
 
 def test_small_ports_keep_some_frames() -> None:

@@ -54,6 +54,7 @@ class LinuxPlatform:
     confirmed: tuple[str, ...] = CONFIRMED
     unconfirmed: tuple[Assumption, ...] = UNCONFIRMED
     owned: tuple[KeyRule, ...] = keys.OWNED
+    one_headroom = False  # servers have no such number: the driver sizes its buffers
 
     def commands(self, purpose: Purpose, facts: Facts | None) -> tuple[str, ...]:
         """Commands that begin with "rocetune-host" are modes of the script, which the session carries along."""
