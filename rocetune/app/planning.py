@@ -13,7 +13,7 @@ from rocetune.app.errors import UseError
 from rocetune.app.workspace import Workspace
 from rocetune.model.change import Rendered
 from rocetune.model.facts import Facts
-from rocetune.model.plan import DevicePlan, Plan
+from rocetune.model.plan import DevicePlan, Plan, PlanProblem
 from rocetune.planner import plan as plan_fabric
 
 if TYPE_CHECKING:
@@ -99,6 +99,24 @@ def fitted(ws: Workspace, plan: Plan, names: Iterable[str]) -> Iterator[Fitted]:
         platform = platforms.get(device_plan.device.platform)
         facts = platform.declared(device_plan)
         yield Fitted(platform.fit(device_plan, facts), facts)
+
+
+def with_refusals(plan: Plan) -> Plan:
+    """The plan with what its switches, as declared, would refuse among its problems: nothing could be pushed."""
+    found: dict[str, list[str]] = {}
+    for name, item in plan.devices.items():
+        if item.device.kind == "switch":
+            platform = platforms.get(item.device.platform)
+            for entry in platform.fit(item, platform.declared(item)).unsupported:
+                places = found.setdefault(entry.text, [])
+                if entry.blocking and name not in places:
+                    places.append(name)
+    more = [
+        PlanProblem(places[0] + (f" and {len(places) - 1} more" if len(places) > 1 else ""), text, "")
+        for text, places in found.items()
+        if places
+    ]
+    return dataclasses.replace(plan, problems=(*more, *plan.problems))
 
 
 def as_taken(plan: Plan, name: str) -> Plan:

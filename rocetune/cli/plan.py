@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @shared
 def command(explain: str | None, compared: tuple[str, ...], more: tuple[str, ...]) -> None:
     """Print the plan; exit 2 when a number in it cannot be."""
-    from rocetune.app.planning import make_plan, select
+    from rocetune.app.planning import make_plan, select, with_refusals
     from rocetune.report.plan import plan_json, plan_markdown, plan_text
 
     shared_options = settings()
@@ -36,7 +36,7 @@ def command(explain: str | None, compared: tuple[str, ...], more: tuple[str, ...
         raise click.UsageError(f"{more[0]!r} belongs to no option: names of presets follow --compare")
     if compared and explain is not None:
         raise click.UsageError("--explain and --compare are two questions: ask one at a time")
-    plan = make_plan(workspace)
+    plan = with_refusals(make_plan(workspace))
     if compared:
         _compare(plan, select(workspace, plan, shared_options.limit), (*compared, *more), form, shared_options)
     elif explain is not None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @shared
 def command() -> None:
     """Exit 0 when a plan can be made of the site, 2 otherwise."""
-    from rocetune.app.planning import make_plan
+    from rocetune.app.planning import make_plan, with_refusals
     from rocetune.report.table import counted
     from rocetune.site.errors import SiteErrors
 
@@ -28,7 +28,7 @@ def command() -> None:
     except SiteErrors as error:
         _print(shared_options, error.errors, error.warnings, "")
         raise click.exceptions.Exit(2) from error
-    plan = make_plan(workspace)
+    plan = with_refusals(make_plan(workspace))
     found = [(problem.warning, workspace.site.explain(problem)) for problem in plan.problems]
     errors = [item for warning, item in found if not warning]
     warnings = [*workspace.site.warnings, *(item for warning, item in found if warning)]

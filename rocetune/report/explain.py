@@ -204,10 +204,9 @@ def _device_blocks(plan: Plan, device: DevicePlan) -> Iterator[str]:
     """What exists once per device, what was assumed, what a platform cannot express, what cannot be."""
     if device.why:
         yield "\n".join([f"device {device.device.name}", *_device_lines(device.why)])
-    assumed = _assumptions(plan, device)
-    if assumed:
-        lines = [f"  {item.text}" + (f" ({item.remedy})" if item.remedy else "") for item in assumed]
-        yield "\n".join(["assumed, not confirmed", *lines])
+    lines = [item.text + (f" ({item.remedy})" if item.remedy else "") for item in _assumptions(plan, device)]
+    if lines:
+        yield "\n".join(["assumed, not confirmed", *(f"  {line}" for line in dict.fromkeys(lines))])
     if device.unsupported:
         lines = [f"  {'.'.join(map(str, item.path))}: {item.text}" for item in device.unsupported]
         yield "\n".join(["not possible on this platform", *lines])

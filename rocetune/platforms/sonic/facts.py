@@ -13,6 +13,7 @@ from rocetune.platforms.base import texts
 from rocetune.platforms.sonic import asics
 from rocetune.platforms.sonic.database import Database, NotConfigDb, cable_object, load
 from rocetune.platforms.sonic.tables import speed, tables
+from rocetune.tuning.published import match
 
 CONFIG = "sonic-cfggen -d --print-data"
 VERSION = "cat /etc/sonic/sonic_version.yml"
@@ -23,6 +24,7 @@ LLDP = "show lldp table"
 STATUS = "show interfaces status"
 FACTS = (CONFIG, VERSION, HEADROOM, LLDP, STATUS)
 
+PUBLISHED = "published"  # the headroom table is upstream's for the SKU; nobody read the switch's own
 EMPTY_TABLE = "empty"  # the table was read and has no rows: some Tomahawk 5 images ship it so
 MAX_MTU_BYTES = 9216  # sonic-port.yang: 68..9216
 
@@ -96,8 +98,23 @@ def declared(plan: DevicePlan) -> Facts:
             "asic_type": kind,
             "cable_object": "AZURE",
             "lossy_queue_profile": "q_lossy_profile" if kind == "mellanox" else "egress_lossy_profile",
+            "headroom_table": _published(known.get("hwsku")),
+            "headroom_table_from": PUBLISHED,
         },
     )
+
+
+def _published(hwsku: str | None) -> str:
+    """The one headroom table that sonic-buildimage has for a hardware SKU, in one line; empty where it has not one."""
+    found = match(hwsku)
+    if found is None or not found.own or len(found.tables) != 1:
+        return ""
+    rows = [
+        (row.speed_mbps, f"{row.cable_m:g}", row.size_bytes, row.xon_bytes, row.xoff_bytes, row.threshold)
+        + (() if row.xon_offset_bytes is None else (row.xon_offset_bytes,))
+        for row in found.tables[0].rows
+    ]
+    return ";".join(",".join(map(str, row)) for row in rows if None not in row) or EMPTY_TABLE
 
 
 def saved_facts(text: str, known: Facts) -> Facts:
@@ -120,6 +137,8 @@ def saved_facts(text: str, known: Facts) -> Facts:
         "lossy_queue_profile": _lossy_profile(database),
         "dscp_map": _common_map(database),
     }
+    if "hwsku" in meta:  # the saved configuration knows better whose table it is
+        known = replace(known, extra={**known.extra, "headroom_table": _published(meta["hwsku"])})
     ports = dict(known.ports)
     for name, port in _ports(database, {}).items():
         declared = ports.get(name)

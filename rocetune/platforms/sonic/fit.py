@@ -13,7 +13,7 @@ from typing import Any
 from rocetune.model.facts import Facts
 from rocetune.model.plan import Assumption, DevicePlan, PortPlan, Setting, Unsupported, Why
 from rocetune.model.qos import Path, PortQos, PriorityQos, Watchdog
-from rocetune.platforms.sonic.facts import MAX_MTU_BYTES, Headroom, dynamic, headroom_rows, table_known
+from rocetune.platforms.sonic.facts import MAX_MTU_BYTES, PUBLISHED, Headroom, dynamic, headroom_rows, table_known
 
 COMMON_LENGTHS_M = (5, 40, 300)  # the lengths nearly every lookup table lists
 COMPUTING = ("mellanox", "barefoot", "vs")  # asic_type with a headroom formula in sonic-swss cfgmgr
@@ -105,6 +105,11 @@ def _setting(setting: Setting, speed: int | None, poll: int | None, facts: Facts
     notes = _Notes(dict(setting.why), where=setting.name)
     qos = setting.qos
     rows = headroom_rows(facts)
+    if rows and facts.extra.get("headroom_table_from") == PUBLISHED and any(entry.lossless for entry in qos.priorities):
+        notes.assume(
+            f"the switch's headroom table is taken to be the one published for {facts.model}",
+            "a live diff reads the switch's own",
+        )
     by_hand = fixed_port(setting, facts)
     if by_hand:
         notes.round(("cable_m",), "written as 0m: otherwise the switch would bind its own headroom over the fixed one")
