@@ -60,6 +60,7 @@ class EcnBasis:
 
     rtt_us: float
     flows: int
+    flows_why: str  # where the flows are counted
     frame_bytes: int
     strict_bytes: float | None = None
     incast_bytes: float | None = None

@@ -7,6 +7,7 @@ XON two frames below XOFF (DCQCN's test bed), static thresholds that the shared 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -197,22 +198,42 @@ def curve_problems(
             at = kmax_at if want.kmax != "auto" else kmin_at
             yield Problem(text, "let it be auto; is the unit right?", profile, at)
             return
+    else:
+        yield from _short(made, name, combination, kmin_at)
     yield from _settles(made, name, combination, kmax_at)
     if bounds is None:
         return
-    if made.kmax_bytes > bounds.incast_bytes:
-        limit = int(bounds.incast_bytes)
-        text = f"{name}: kmax {shown} is above {limit:,} B, where PFC starts in a 1:1 overload: ECN comes too late"
+    if made.kmax_bytes >= bounds.incast_bytes:
+        limit = math.ceil(bounds.incast_bytes) - 1
+        text = (
+            f"{name}: kmax {shown} is not below {bounds.incast_bytes:,.0f} B, where PFC starts in a 1:1 overload: ECN "
+            "comes too late"
+        )
         raised = "pfc.alpha" if combination.profile.classes[name].pfc.xoff == "auto" else "pfc.xoff"
         yield Problem(text, f"set kmax to {limit} or less, or raise {raised}", profile, kmax_at)
-    elif made.kmax_bytes > bounds.strict_bytes:
-        limit = int(bounds.strict_bytes)
+    elif made.kmax_bytes >= bounds.strict_bytes:
+        limit = math.ceil(bounds.strict_bytes) - 1
         text = (
-            f"{name} at {show_speed(combination.speed_mbps or 0)}: kmax {shown} is above the strict ECN-before-PFC "
-            f"bound of {limit:,} B: when all egress queues fill from one ingress, PFC may come first"
+            f"{name} at {show_speed(combination.speed_mbps or 0)}: kmax {shown} is not below the strict ECN-before-PFC "
+            f"bound of {bounds.strict_bytes:,.0f} B: when all egress queues fill from one ingress, PFC may come first"
         )
         remedy = f"objective: latency keeps kmax below it, or set kmax to {limit} or less; fine for ordinary incast"
         yield Problem(text, remedy, profile, kmax_at, warning=True)
+
+
+def _short(made: ecn.Curve, name: str, combination: Combination, at: tuple[str | int, ...]) -> Iterator[Problem]:
+    """A computed curve that a PFC bound pressed below half a round trip: a cut can empty the queue."""
+    if combination.speed_mbps is None:
+        return
+    bdp = ecn.bdp_bytes(combination.speed_mbps, combination.rtt_us)
+    least = min(ecn.LAMBDA.values()) * bdp
+    if made.bounded and made.kmin_bytes < least:
+        text = (
+            f"{name} at {show_speed(combination.speed_mbps)}: the PFC bound leaves kmin {show_bytes(made.kmin_bytes)}, "
+            f"less than half of the {show_bytes(bdp)} under way in a round trip: the link may idle after a cut"
+        )
+        remedy = "objective: balanced keeps to the incast bound alone; fewer lossless priorities or a larger alpha help"
+        yield Problem(text, remedy, combination.profile.name, at, warning=True)
 
 
 def _settles(made: ecn.Curve, name: str, combination: Combination, at: tuple[str | int, ...]) -> Iterator[Problem]:

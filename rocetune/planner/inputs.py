@@ -52,7 +52,11 @@ def _chip(device: Device, read: str | None, known: AsicTable) -> Chip:
         near = known.suggest(stated)
         hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known.names())}"
         return Chip(None, model, (), (Problem(f"ASIC {stated!r} is not known", hint, field=("asic",)),))
-    found = declared or (known.by_model(model) if model else None)
+    by_model = known.by_model(model) if model else None
+    if declared is not None and by_model is not None and by_model is not declared:
+        text = f"the inventory says {declared.name}, but {model} has a {by_model.name}"
+        return Chip(declared, None, (), (Problem(text, "correct asic, or model or hwsku", field=("asic",)),))
+    found = declared or by_model
     if found is not None:
         return Chip(found, model, _doubts(found))
     text = "ASIC unknown: headroom is that of the most demanding chip, the buffer fit is not checked"

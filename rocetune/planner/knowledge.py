@@ -17,9 +17,7 @@ def knowledge(tuning: Tuning) -> tuple[Knowledge, tuple[Problem, ...]]:
         try:
             asics = asics.extended({key: row})
         except ValueError as error:
-            problems.append(
-                Problem(f"ASIC {key}: {error}", "correct it, or remove it", field=("site", "tuning", "asics", key))
-            )
+            problems.append(Problem(str(error), "correct it, or remove it", field=("site", "tuning", "asics", key)))
     own = []
     for number, item in enumerate(tuning.tables):
         try:

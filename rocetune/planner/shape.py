@@ -55,7 +55,8 @@ def room_of(chip: Chip, counts: Counts, knowledge: Knowledge) -> Room:
         for _, intent in lossless(combination.profile):
             queues[intent.priority] = queues.get(intent.priority, 0) + count
     slices = asic.slices if asic else 1
-    size = asic.packet_bytes(chip.model) if asic else None
+    # Of a deep buffer only the on-chip part has thresholds, and its size is not published.
+    size = asic.packet_bytes(chip.model) if asic and asic.layout != "voq" else None
     largest = max(size or 0, (asic.hbm_bytes if asic else None) or 0) or None
     buffer = Buffer(asic.name if asic else "", largest, groups=-(-sum(queues.values()) // slices))
     if asic is None or not queues:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -12,7 +13,7 @@ from rocetune.model.qos import Path, PortQos, PriorityQos, Watchdog
 from rocetune.planner.classes import Reasons, by_priority, class_leaves, dscp_map, ecn_of, lossless, watchdog_of
 from rocetune.planner.combination import Combination
 from rocetune.planner.fixed import Buffer, curve_problems
-from rocetune.planner.notes import Believed, Problem
+from rocetune.planner.notes import Problem
 from rocetune.tuning import buffers, ecn, fluid, wire
 from rocetune.tuning.headroom import EmptyTable, Headroom, headroom
 from rocetune.tuning.knowledge import Knowledge
@@ -81,14 +82,7 @@ def headroom_of(combination: Combination, knowledge: Knowledge, cable_m: float) 
     )
     try:
         return ask()
-    except EmptyTable:
-        note = Believed(
-            f"SONiC ships an empty headroom table for {model} and makes no lossless priority group from it: the number "
-            "is that of the chip's preset",
-            "on SONiC fix pfc.headroom in the profile, or name a table of yours under tuning: headroom_tables",
-        )
-        if note not in combination.believed:
-            combination.believed.append(note)
+    except EmptyTable:  # no row to go by; a platform that cannot do without says so itself
         return ask(lookup=False)
 
 
@@ -152,7 +146,7 @@ def _computed_curve(
 ) -> ecn.Curve:
     """By objective. pmax is made for the flows that meet here, where DCQCN listens to the marks."""
     wanted = combination.profile.dcqcn
-    return ecn.curve(
+    made = ecn.curve(
         speed_mbps,
         combination.rtt_us,
         want.objective,
@@ -163,6 +157,11 @@ def _computed_curve(
         flows=combination.senders if wanted.enabled else None,
         dcqcn=fluid.params(wanted.preset, speed_mbps, wanted.parameters) if wanted.enabled else None,
     )
+    if not wanted.enabled:
+        return made
+    flows = combination.traffic.flows.why
+    steps = (f"{flows.steps[0]} ({flows.source})", *made.pmax_why.steps)
+    return replace(made, pmax_why=replace(made.pmax_why, steps=steps))
 
 
 def _preset_curve(name: str, speed_mbps: int, bounds: ecn.Bounds | None) -> ecn.Curve:
@@ -177,6 +176,7 @@ def basis_of(combination: Combination, bounds: ecn.Bounds | None) -> EcnBasis:
     return EcnBasis(
         combination.rtt_us,
         combination.senders,
+        combination.traffic.flows.why.steps[0],
         wire.roce_frame_bytes(combination.profile.rdma_mtu),
         bounds.strict_bytes if bounds else None,
         bounds.incast_bytes if bounds else None,
@@ -294,7 +294,9 @@ def _buffer(combination: Combination, reasons: Reasons, name: str, intent: Class
 def _hysteresis(combination: Combination, xoff_bytes: int | None = None) -> Hysteresis:
     """How far XON lies below XOFF on a port whose speed is known; else what flapping alone asks, as at 10G."""
     speed, mtu = combination.speed_mbps or 10_000, combination.profile.mtu
-    return hysteresis(speed, combination.cable.length_m, mtu, xoff_bytes=xoff_bytes)
+    asic = combination.chip.asic if combination.chip else None
+    cell = (asic.cell_bytes or 1) if asic is not None and asic.layout != "voq" else 1
+    return hysteresis(speed, combination.cable.length_m, mtu, cell_bytes=cell, xoff_bytes=xoff_bytes)
 
 
 def _marking(reasons: Reasons, name: str, intent: ClassIntent, curve: ecn.Curve | None) -> dict[str, Any]:

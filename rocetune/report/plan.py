@@ -19,11 +19,19 @@ def problems_text(problems: Sequence[PlanProblem], paint: Paint = PLAIN) -> str:
     lines = []
     for item in problems:
         kind = paint("warn", "warning") if item.warning else paint("bad", "error")
-        field = f" ({item.profile}: {'.'.join(map(str, item.field))})" if item.field else ""
+        field = f" ({_place(item)})" if item.field else ""
         lines.append(f"{kind}: {item.where}: {item.text}{field}")
         if item.remedy:
             lines.append(f"  = {item.remedy}")
     return "\n".join(lines)
+
+
+def _place(item: PlanProblem) -> str:
+    """The profile, the site's settings or the inventory, and the key in it."""
+    if item.profile:
+        return f"{item.profile}: {'.'.join(map(str, item.field))}"
+    file, *rest = ("rocetune.yaml", *item.field[1:]) if item.field[0] == "site" else ("inventory", *item.field)
+    return f"{file}: {'.'.join(map(str, rest))}"
 
 
 def summary(plan: Plan, names: Sequence[str]) -> str:

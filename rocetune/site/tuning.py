@@ -20,7 +20,7 @@ def read_tuning(root: Path, settings: TuningSettings, tree: Map, problems: Probl
             path = root / entry.file
             if path.stat().st_size > _MOST_BYTES:
                 raise ValueError(f"more than {_MOST_BYTES:,} B, which no headroom table has")
-            tables.append(OwnTable(entry.file, path.read_text(encoding="utf-8"), entry.models))
+            tables.append(OwnTable(entry.file, path.read_text(encoding="utf-8-sig"), entry.models))
         except (OSError, ValueError) as error:  # UnicodeDecodeError is a ValueError
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             problems.error(

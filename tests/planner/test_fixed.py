@@ -74,7 +74,22 @@ def test_ecn_must_end_before_a_fixed_xoff() -> None:
     profile = lab.profile(lab.TRAINING, classes={"roce": {"pfc": {"xoff": 300_000}, "ecn": {"kmax": 400_000}}})
     late = [item for item in plan(lab.rack(profile)).problems if not item.warning]
     assert [item.field for item in late] == [("classes", "roce", "ecn", "kmax")] * len(late)
-    assert "above 300,000 B, where PFC starts" in late[0].text and "pfc.xoff" in late[0].remedy
+    assert "not below 300,000 B, where PFC starts" in late[0].text and "pfc.xoff" in late[0].remedy
+
+
+@pytest.mark.parametrize(("kmax", "error"), [(299_999, False), (300_000, True)])
+def test_kmax_must_be_below_the_bound_and_not_at_it(kmax: int, error: bool) -> None:
+    profile = lab.profile(lab.TRAINING, classes={"roce": {"pfc": {"xoff": 300_000}, "ecn": {"kmax": kmax}}})
+    late = [item for item in plan(lab.rack(profile)).problems if not item.warning]
+    assert bool(late) == error
+    if late:
+        assert "299999" in late[0].remedy
+
+
+def test_a_curve_that_pfc_presses_below_half_a_round_trip_is_told() -> None:
+    """xoff 300 KB leaves kmin about 75 KB; 400G and 8 us are 400 KB under way. 900 KB leave 225 KB."""
+    assert any("may idle" in item.text and item.warning for item in problems("pfc", {"xoff": 300_000}))
+    assert not any("may idle" in item.text for item in problems("pfc", {"xoff": 900_000}))
 
 
 def test_an_unknown_chip_does_not_hide_what_no_chip_can_do() -> None:
@@ -100,7 +115,7 @@ def test_what_only_costs_throughput_is_a_warning(part: str, given: dict[str, Any
 @pytest.mark.parametrize(
     ("part", "given"),
     [
-        ("pfc", {"xoff": 300_000, "xon": 270_000}),
+        ("pfc", {"xoff": 2_000_000, "xon": 1_970_000}),
         ("pfc", {"alpha": 0.0625, "xon": 18_432}),
         ("ecn", {"kmin": 150_000, "kmax": 1_500_000}),
         ("ecn", {"kmin": 200_000, "kmax": 200_000, "pmax": 100.0}),  # a step, as DCTCP marks

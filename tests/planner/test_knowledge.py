@@ -94,7 +94,20 @@ def test_a_speed_that_the_chip_lacks() -> None:
 def test_an_empty_published_table_is_no_crash() -> None:
     made = plan(lab.rack(asic="Tomahawk 5", declared={"hwsku": "Arista-7060X6-32PE"}))
     assert (headroom(made) or 0) > 300_000
-    assert any("empty headroom table" in item.text for item in made.devices["leaf1"].assumptions)
+
+
+def test_a_chip_and_a_model_that_contradict_each_other() -> None:
+    declared = {"hwsku": "ACS-MSN4700"}
+    (problem,) = [item for item in plan(lab.rack(declared=declared)).problems if not item.warning]
+    assert "Tomahawk 3" in problem.text and "Spectrum-3" in problem.text
+    assert problem.field == ("hosts", "leaf1", "asic")
+
+
+def test_a_deep_buffer_has_no_dynamic_threshold_bound() -> None:
+    """Its memory outside the chip is no pool that PFC shares: bounds are not known, and that is said."""
+    made = plan(lab.rack(asic="Qumran 3D"))
+    assert made.devices["leaf1"].ports[0].setting.basis[3].incast_bytes is None
+    assert any("buffer size" in item.text for item in made.devices["leaf1"].assumptions)
 
 
 def test_switches_with_different_tables_have_different_settings() -> None:

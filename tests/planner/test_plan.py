@@ -143,7 +143,7 @@ def test_a_switch_full_of_ports_by_its_own_table() -> None:
     assert "53,470,556" in made.devices["leaf1"].why[("buffer",)].steps[-1]
     assert errors(made) == []
     warnings = [item for item in made.problems if item.warning]
-    assert any("556,984 B" in item.text and "roce" in item.text for item in warnings)
+    assert any("556,985 B" in item.text and "roce" in item.text for item in warnings)
     strict = lab.profile(
         lab.merged(lab.TRAINING, {"classes": {"roce": {"bandwidth": 40.0}}}),
         classes={
@@ -362,7 +362,11 @@ def test_static_thresholds() -> None:
     made = plan(lab.rack(lab.profile(lab.TRAINING, classes={"roce": {"pfc": {"xoff": 300_000}}})))
     roce = port(made, "leaf1", "Ethernet0").setting.qos.priority(3)
     assert roce is not None
-    assert (roce.xoff_bytes, roce.xon_bytes, roce.alpha) == (300_000, 300_000 - 2 * 9216, None)
+    assert (roce.xoff_bytes, roce.xon_bytes, roce.alpha) == (
+        300_000,
+        300_000 - 73 * 254,
+        None,
+    )  # two frames of 9216 B, in whole cells
 
 
 def test_dcqcn_sets() -> None:
