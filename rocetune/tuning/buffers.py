@@ -1,6 +1,6 @@
 """Shared packet buffer: whether all lossless priorities of a switch fit, headroom pools, and the ways out.
 
-Where pause starts and ends is in :mod:`rocetune.tuning.thresholds`; its names are available here too.
+Where pause starts and ends is in :mod:`rocetune.tuning.thresholds`.
 """
 
 from __future__ import annotations
@@ -12,16 +12,13 @@ from typing import Literal
 
 from rocetune.model.plan import Why
 from rocetune.tuning.thresholds import DEFAULT_ALPHA as DEFAULT_ALPHA
-from rocetune.tuning.thresholds import Hysteresis as Hysteresis
-from rocetune.tuning.thresholds import alpha_of_sonic as alpha_of_sonic
-from rocetune.tuning.thresholds import hysteresis as hysteresis
-from rocetune.tuning.thresholds import sonic_of_alpha as sonic_of_alpha
 from rocetune.tuning.thresholds import starvation_bytes as starvation_bytes
-from rocetune.tuning.thresholds import steady_bytes as steady_bytes
+from rocetune.tuning.thresholds import steady_bytes
 from rocetune.tuning.thresholds import xon_gap_bytes as xon_gap_bytes
 from rocetune.tuning.wire import positive
 
 AI_OVERSUBSCRIPTION = 2.0  # our judgement for synchronised incast; above it the plan warns
+OVERSUBSCRIBED = f"over-subscribed by more than {AI_OVERSUBSCRIPTION:g}: a synchronised incast may run out of it"
 CABLE_CLASSES_M = (2000.0, 1000.0, 500.0, 300.0, 150.0, 100.0, 50.0, 40.0, 30.0, 10.0, 5.0, 3.0, 2.0, 1.0)
 
 
@@ -88,104 +85,6 @@ def pool_shared(asic: str, size_bytes: int, xoff_bytes: int, chip_bytes: int | N
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileUse:
-    """A SONiC buffer profile and how many priority groups use it."""
-
-    count: int
-    size_bytes: int
-    xon_bytes: int = 0
-    xoff_bytes: int = 0
-    lossless: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class DynamicPool:
-    """Pools that SONiC's dynamic model computes."""
-
-    pool_bytes: int
-    headroom_pool_bytes: int
-    why: Why
-
-
-_KIB = 1024
-_FORCED_POOL = 655_360
-
-
-def sonic_dynamic_pool(
-    mmu_bytes: int,
-    cell_bytes: int,
-    uses: Iterable[ProfileUse],
-    *,
-    ports: int,
-    lossless_ports: int | None = None,
-    oversubscribe: float | None = None,
-    pool_bytes: int | None = None,
-    spectrum_6: bool = False,
-    ingress_pools: int = 1,
-) -> DynamicPool:
-    """Ingress pool as SONiC's dynamic model computes it on NVIDIA switches (sonic-swss buffer_pool_mellanox.lua).
-
-    ``ports`` are those that are up, all lossless unless ``lossless_ports`` says less; ``oversubscribe`` or
-    ``pool_bytes`` switch the shared headroom pool on. Extra room of eight-lane ports is not modelled. Pools change
-    when ports go up or down, so they are no intent to compare with.
-    Raises ValueError when nothing is left.
-    """
-    uses = tuple(uses)
-    pipeline = (42 if spectrum_6 else 19) * _KIB
-    lossless_groups = sum(item.count for item in uses if item.lossless)
-    borrowed = sum(item.count * (item.xon_bytes + item.xoff_bytes - item.size_bytes) for item in uses if item.lossless)
-    shared = pool_bytes is not None or oversubscribe is not None
-    private = (ports if lossless_ports is None else lossless_ports) * 10 * _KIB if shared and lossless_groups else 0
-    pool = 0
-    if pool_bytes is not None:
-        pool = pool_bytes
-    elif oversubscribe is not None:
-        pool = (
-            math.ceil(max(0, borrowed - private) / positive(oversubscribe, "an over-subscription", "2")) or _FORCED_POOL
-        )
-    elif borrowed > 0:
-        pool = _FORCED_POOL  # profiles borrow although no pool was asked for
-    groups = sum(item.count * (item.size_bytes + (0 if item.lossless else pipeline)) for item in uses)
-    mirror = 0 if spectrum_6 else ports * 10 * _KIB
-    parts = (
-        ("priority groups", groups),
-        ("private headroom, 10 KiB per lossless port", private),
-        ("management groups of the ports", ports * pipeline),
-        ("egress mirror, 10 KiB per port", mirror),
-        ("management pool", 256 * _KIB),
-        ("descriptors", 32 * _KIB * _KIB if spectrum_6 else 0),
-        ("headroom pool", pool),
-    )
-    taken = sum(size for _, size in parts)
-    whole = mmu_bytes // int(positive(cell_bytes, "a cell size", "192")) * cell_bytes
-    left = min((mmu_bytes - taken) // ingress_pools, whole)
-    if left <= 0:
-        raise ValueError(f"{mmu_bytes:,} B of buffer cannot hold {taken:,} B of reservations: nothing is left to share")
-    steps = (
-        *(f"{name}: {size:,} B" for name, size in parts if size),
-        f"({mmu_bytes:,} - {taken:,}) / {ingress_pools} = {left:,} B",
-    )
-    inputs = (
-        ("mmu_bytes", mmu_bytes),
-        ("cell_bytes", cell_bytes),
-        ("ports", ports),
-        ("lossless_groups", lossless_groups),
-    )
-    why = Why("buffer.sonic_dynamic", inputs, steps, source="sonic-swss buffer_pool_mellanox.lua")
-    return DynamicPool(left, pool, why)
-
-
-def per_100g_bytes(buffer_bytes: int, capacity_gbps: int) -> float:
-    """Buffer per 100G of switching capacity; it falls with every generation."""
-    return buffer_bytes * 100 / positive(capacity_gbps, "a capacity", "12800 Gbit/s")
-
-
-def buffer_time_us(buffer_bytes: int, capacity_gbps: int) -> float:
-    """How long the whole chip can send from a full buffer, microseconds."""
-    return buffer_bytes * 8 / (positive(capacity_gbps, "a capacity", "12800 Gbit/s") * 1000)
-
-
-@dataclass(frozen=True, slots=True)
 class Need:
     """Equal ports of one switch: their headroom per lossless priority, and the MTU they are guaranteed."""
 
@@ -197,54 +96,124 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What is left for sharing. ``shared_bytes`` is S, per slice where a chip's slices cannot lend."""
+    """What is left for sharing. ``shared_bytes`` is S, per slice where a chip's slices cannot lend.
+
+    ``need_bytes`` is the headroom of every pair, ``pool_bytes`` what is set aside for it: less where over-subscribed.
+    """
 
     buffer_bytes: int
     need_bytes: int
+    pool_bytes: int
     minimum_bytes: int
     shared_bytes: int
     ports_per_slice: int
     feasible: bool
+    oversubscription: float
     why: Why
-    reserved_bytes: int = 0
+
+    @property
+    def room_bytes(self) -> int:
+        """What headroom may take: the buffer without one frame per port; negative where not even those fit."""
+        return self.buffer_bytes - self.minimum_bytes
 
 
-def fit(buffer_bytes: int, needs: Iterable[Need], *, slices: int = 1, reserved_bytes: int = 0) -> Fit:
-    """Private headroom for every pair, then ``S = B - reserved - need``; feasible while S covers one frame per port.
+def fit(buffer_bytes: int, needs: Iterable[Need], *, slices: int = 1, oversubscription: float = 1.0) -> Fit:
+    """``S = B - need / oversubscription``, B without what the platform reserves; feasible while S covers the frames.
 
-    Ports are taken as spread evenly over the slices.
+    With an over-subscription above 1 all pairs share one headroom pool, which holds only some of them at a time; one
+    frame per port must remain either way. Ports are taken as spread evenly over the slices. Raises ValueError for an
+    over-subscription below 1, or one whose pool does not hold a single pair.
     """
     needs = tuple(needs)
     need = sum(item.ports * item.priorities * item.headroom_bytes for item in needs)
     minimum = sum(item.ports * item.mtu_bytes for item in needs)
     ports = sum(item.ports for item in needs)
-    left = buffer_bytes - reserved_bytes - need
     steps = [
         f"{item.ports} ports x {item.priorities} lossless x {item.headroom_bytes:,} B = "
         f"{item.ports * item.priorities * item.headroom_bytes:,} B"
         for item in needs
         if item.priorities
     ]
-    minus = f" - {reserved_bytes:,}" if reserved_bytes else ""
-    steps.append(f"S = {buffer_bytes:,}{minus} - {need:,} = {left:,} B")
+    pool, active = need, [f"S must cover one frame per port: {minimum:,} B"]
+    inputs: list[tuple[str, int | float]] = [("buffer_bytes", buffer_bytes), ("ports", ports), ("slices", slices)]
+    source = "dynamic-threshold shared buffer, headroom private to each (port, priority)"
+    if oversubscription != 1:
+        pool, step = _shared_headroom(needs, need, slices, oversubscription)
+        steps.append(step)
+        inputs.append(("oversubscription", oversubscription))
+        source = "dynamic-threshold shared buffer, one headroom pool for all (port, priority) pairs"
+        if oversubscription > AI_OVERSUBSCRIPTION:
+            active.append(OVERSUBSCRIBED)
+    left = buffer_bytes - pool
+    steps.append(f"S = {buffer_bytes:,} - {pool:,} = {left:,} B")
     if slices > 1:
         steps.append(f"{slices} slices that do not lend: S = {left // slices:,} B each")
-    why = Why(
-        "buffer.fit",
-        (("buffer_bytes", buffer_bytes), ("ports", ports), ("slices", slices), ("reserved_bytes", reserved_bytes)),
-        tuple(steps),
-        (f"S must cover one frame per port: {minimum:,} B",),
-        source="dynamic-threshold shared buffer, headroom private to each (port, priority)",
+    why = Why("buffer.fit", tuple(inputs), tuple(steps), tuple(active), source=source)
+    per_slice = math.ceil(ports / slices)
+    return Fit(buffer_bytes, need, pool, minimum, left // slices, per_slice, left >= minimum, oversubscription, why)
+
+
+def _shared_headroom(needs: tuple[Need, ...], need: int, slices: int, ratio: float) -> tuple[int, str]:
+    """The pool of an over-subscription, and how many of the largest pairs it holds at once."""
+    if not math.isfinite(ratio) or ratio < 1:
+        raise ValueError(f"an over-subscription is 1 or more, as in 2: got {ratio:g}")
+    pool = math.ceil(need / ratio)
+    largest = max((item.headroom_bytes for item in needs if item.priorities), default=0)
+    pairs = sum(item.ports * item.priorities for item in needs)
+    if not largest:
+        return pool, "no lossless priority: no headroom pool"
+    at_once = pool // slices // largest
+    if not at_once:
+        raise ValueError(
+            f"over-subscribed {ratio:g} times, a headroom pool of {pool // slices:,} B does not hold one headroom of "
+            f"{largest:,} B: {need / slices / largest:.3g} times is the most"
+        )
+    where = f" on each of {slices} slices" if slices > 1 else ""
+    step = (
+        f"headroom pool: {need:,} / {ratio:g} = {pool:,} B; {at_once} of {pairs} groups of {largest:,} B can pause at "
+        f"once{where}"
     )
-    return Fit(
-        buffer_bytes, need, minimum, left // slices, math.ceil(ports / slices), left >= minimum, why, reserved_bytes
-    )
+    return pool, step
 
 
 def ratio_needed(result: Fit) -> float | None:
     """Over-subscription at which a shared headroom pool would fit; None when even the frames do not."""
-    room = result.buffer_bytes - result.reserved_bytes - result.minimum_bytes
-    return result.need_bytes / room if room > 0 else None
+    return result.need_bytes / result.room_bytes if result.room_bytes > 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Crowded:
+    """Where every congested group settles, against the end of the marking curve. Bytes.
+
+    ``holds`` False: with all groups congested at once each is paused below kmax; ``groups_at_kmax`` may be before that.
+    """
+
+    crowded_bytes: int
+    groups_at_kmax: int
+    holds: bool
+    why: Why
+
+
+def crowded(shared_bytes: int, alpha: float, groups: int, kmax_bytes: int) -> Crowded:
+    """Whether ``alpha*S/(1+n*alpha) >= kmax`` with all n lossless groups congested; a risk, not an error, where not.
+
+    Solved for n: ``S/kmax - 1/alpha`` groups can be congested while each may still hold kmax.
+    Raises ValueError for numbers that are not above zero.
+    """
+    positive(shared_bytes, "a shared pool", "53893212 bytes")
+    positive(alpha, "alpha", "1")
+    positive(groups, "a number of priority groups", "64")
+    positive(kmax_bytes, "kmax", "1600000 bytes")
+    each = int(steady_bytes(shared_bytes, alpha, groups))
+    most = min(groups, max(0, math.floor(shared_bytes / kmax_bytes - 1 / alpha + 1e-9)))
+    steps = (
+        f"all {groups} groups congested: {alpha:g} x {shared_bytes:,} / (1 + {groups} x {alpha:g}) = {each:,} B each",
+        f"kmax {kmax_bytes:,} B: {shared_bytes:,} / {kmax_bytes:,} - 1 / {alpha:g} = {most} groups at once",
+    )
+    active = () if each >= kmax_bytes else (f"beyond {most} congested groups PFC starts below kmax",)
+    inputs = (("shared_bytes", shared_bytes), ("alpha", alpha), ("groups", groups), ("kmax_bytes", kmax_bytes))
+    why = Why("buffer.crowded", inputs, steps, active, source="dynamic threshold T = alpha x (S - used)")
+    return Crowded(each, most, each >= kmax_bytes, why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,15 +243,15 @@ def ways_out(
     ``headroom_at`` gives the headroom of the ports with the longest cables, ``cable_m``, at another length; ports that
     need less than that keep what they have. ``accepted`` is the over-subscription that raises no warning.
     """
-    needs = tuple(needs)
-    room = result.buffer_bytes - result.reserved_bytes - result.minimum_bytes
+    needs, room = tuple(needs), result.room_bytes
+    held = math.floor(room * result.oversubscription)  # the largest need that fits
     ways = []
     if cable_m is not None and headroom_at is not None:
-        way = _shorter(needs, room, cable_m, headroom_at)
+        way = _shorter(needs, held, cable_m, headroom_at)
         ways += [way] if way else []
     most = max((item.priorities for item in needs), default=0)
     if most > 1:
-        ways.append(_fewer(needs, room, most))
+        ways.append(_fewer(needs, held, most))
     if room > 0 and result.need_bytes > room:
         ratio = math.ceil(result.need_bytes / room * 100 - 1e-9) / 100
         pool = math.ceil(result.need_bytes / ratio)

@@ -1,4 +1,4 @@
-"""Where pause starts and ends: XOFF by static or dynamic threshold, XON below it, and how each platform writes alpha.
+"""Where pause starts and ends: XOFF by dynamic threshold, XON below it, and how each platform writes alpha.
 
 Headroom lies above XOFF. Under a dynamic threshold a priority group may hold ``alpha`` times the free part of the
 shared pool, so XOFF moves: one congested group stops at ``alpha*S/(1+alpha)``, n equal ones at ``alpha*S/(1+n*alpha)``
@@ -9,9 +9,15 @@ empty before the peer sends again.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+from typing import Any
+
+import yaml
 
 from rocetune.model.plan import Why
 from rocetune.model.units import show_speed
@@ -26,13 +32,13 @@ _FLAP_SOURCE = "DCQCN's test bed resumes two MTU below XOFF (SIGCOMM 2015); peer
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """How a platform writes alpha: an integer from ``low`` to ``high``."""
+    """How a platform writes alpha: an integer from ``low`` to ``high``, whose alphas are in ``alphas``, ascending."""
 
     name: str
     field: str
     low: int
     high: int
-    alpha: Callable[[int], float]
+    alphas: tuple[float, ...]
     confirmed: bool
     source: str
     note: str = ""
@@ -41,181 +47,47 @@ class Encoding:
         """Alpha of an index. Raises ValueError outside the platform's range."""
         if not self.low <= index <= self.high:
             raise ValueError(f"{self.field} of {self.name} goes from {self.low} to {self.high}: got {index}")
-        return self.alpha(index)
+        return self.alphas[index - self.low]
 
     def encode(self, alpha: float) -> int:
         """The index whose alpha is nearest at or below; the lowest where even that is above."""
-        positive(alpha, "alpha", "1")
-        fits = [index for index in range(self.low, self.high + 1) if self.alpha(index) <= alpha * (1 + 1e-9)]
-        return max(fits, default=self.low)
+        wanted = positive(alpha, "alpha", "1") * (1 + 1e-9)
+        return self.low + max(0, bisect_right(self.alphas, wanted) - 1)
 
 
-def _h3c(percent: int) -> float:
-    """Comware takes a percentage and picks the alpha whose share alpha/(1+alpha) is near it."""
-    steps = ((0, -7), (1, -6), (3, -5), (5, -4), (11, -3), (20, -2), (33, -1), (50, 0), (66, 1), (80, 2), (100, 3))
-    return next(2.0**exponent for most, exponent in steps if percent <= most)
+@cache
+def encodings() -> Mapping[str, Encoding]:
+    """The known ways to write alpha, by platform; read once."""
+    text = resources.files("rocetune.tuning").joinpath("data/alpha_encodings.yaml").read_text(encoding="utf-8")
+    rows = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))["encodings"]
+    return MappingProxyType({name: _encoding(name, row) for name, row in rows.items()})
 
 
-ENCODINGS: Mapping[str, Encoding] = {
-    item.name: item
-    for item in (
-        Encoding(
-            "sonic",
-            "dynamic_th",
-            -8,
-            7,
-            lambda x: 2.0**x,
-            True,
-            "SONiC BUFFER_PROFILE (sonic-buffer-profile.yang, pg_profile_lookup.ini)",
-            "NVIDIA's SAI takes -8 and less as 0, 7 and more as no limit (mlnx_sai_buffer.c)",
-        ),
-        Encoding(
-            "spectrum",
-            "index",
-            1,
-            14,
-            lambda a: 2.0 ** (a - 1) / 128,
-            True,
-            "Linux mlxsw spectrum_buffers.c and mlx5 en/port_buffer.c (13 is 32)",
-        ),
-        Encoding(
-            "junos",
-            "dynamic-threshold",
-            0,
-            10,
-            lambda x: 2.0 ** (x - 7),
-            False,
-            "7 is 1 and 10 is 8 by common reading; no Juniper page states the mapping",
-        ),
-        Encoding(
-            "dcqcn-beta",
-            "beta",
-            1,
-            64,
-            lambda beta: beta / 8,
-            True,
-            "DCQCN, SIGCOMM 2015: T = beta (B - 8 n t - s) / 8",
-        ),
-        Encoding(
-            "h3c",
-            "ingress-buffer dynamic",
-            0,
-            100,
-            _h3c,
-            False,
-            "Comware RDMA configuration note, read second-hand",
-            "a percentage that the chip rounds to a power of two",
-        ),
-    )
-}
+def _encoding(name: str, row: Mapping[str, Any]) -> Encoding:
+    low, high = row["low"], row["high"]
+    alphas = tuple(_alpha(row, index) for index in range(low, high + 1))
+    return Encoding(name, row["field"], low, high, alphas, row["confirmed"], row["source"], row.get("note", ""))
+
+
+def _alpha(row: Mapping[str, Any], index: int) -> float:
+    if row["law"] == "powers":
+        return math.ldexp(1.0, index - row["one_at"])
+    if row["law"] == "eighths":
+        return index / 8
+    return next(float(alpha) for most, alpha in row["steps"] if index <= most)
+
+
+def sonic_power(alpha: float) -> int:
+    """SONiC's ``dynamic_th`` for an alpha, rounded down: a group is never allowed more than was asked for.
+
+    Below 1/256 it is -8, SONiC's least. Raises ValueError for an alpha that is not above zero.
+    """
+    return encodings()["sonic"].encode(alpha)
 
 
 def steady_bytes(pool_bytes: float, alpha: float, congested: int = 1) -> float:
     """Where n equal congested users of a pool settle: ``alpha*S/(1+n*alpha)`` each."""
     return alpha * pool_bytes / (1 + congested * alpha)
-
-
-def alpha_of_sonic(dynamic_th: int) -> float:
-    """SONiC's ``dynamic_th`` x means alpha = 2^x."""
-    return 2.0**dynamic_th
-
-
-def sonic_of_alpha(alpha: float) -> int:
-    """The ``dynamic_th`` whose alpha is nearest at or below; SONiC takes -8..7."""
-    positive(alpha, "alpha", "1")
-    return max(-8, min(7, math.floor(math.log2(alpha) + 1e-9)))
-
-
-@dataclass(frozen=True, slots=True)
-class XoffModel:
-    """How a platform decides to pause, and where the bytes after XOFF go."""
-
-    platform: str
-    threshold: tuple[Literal["static", "dynamic"], ...]
-    headroom: Literal["private", "shared pool", "private or shared pool"]
-    xon: str
-    encoding: str  # key of ENCODINGS; empty: alpha is written as it is, or there is none
-    source: str
-
-
-XOFF_MODELS: Mapping[str, XoffModel] = {
-    item.platform: item
-    for item in (
-        XoffModel(
-            "sonic-broadcom",
-            ("dynamic",),
-            "shared pool",
-            "resume at max(xon, limit - xon_offset)",
-            "sonic",
-            "sonic-buildimage pg_profile_lookup.ini of Broadcom and Teralynx; Nephos alone is static",
-        ),
-        XoffModel(
-            "sonic-nvidia",
-            ("dynamic",),
-            "private or shared pool",
-            "xon is the occupancy that resumes (pipeline latency)",
-            "sonic",
-            "sonic-buildimage ACS-* tables (size = xon + xoff), Mellanox-* tables (shared)",
-        ),
-        XoffModel(
-            "arista_eos",
-            ("dynamic",),
-            "private",
-            "no command known",
-            "",
-            "EOS platform trident buffer profiles (1/64 to 8)",
-        ),
-        XoffModel(
-            "cumulus",
-            ("static",),
-            "private or shared pool",
-            "xon is a distance below xoff",
-            "",
-            "NVIDIA Cumulus QoS pages",
-        ),
-        XoffModel(
-            "junos",
-            ("dynamic",),
-            "shared pool",
-            "xon in the CNP, newer QFX only",
-            "junos",
-            "Junos shared-buffer partitions",
-        ),
-        XoffModel(
-            "nxos",
-            ("static",),
-            "private",
-            "resume-threshold; headroom = buffer-size - pause-threshold",
-            "",
-            "NX-OS pause buffer-size examples",
-        ),
-        XoffModel("os10", ("static",), "private", "resume-threshold", "", "Dell OS10 pause buffer-size examples"),
-        XoffModel(
-            "huawei_ce",
-            ("static", "dynamic"),
-            "shared pool",
-            "xon offset below xoff, 6 KB by default",
-            "",
-            "CloudEngine dcb pfc buffer",
-        ),
-        XoffModel(
-            "h3c",
-            ("static", "dynamic"),
-            "shared pool",
-            "ingress-threshold-offset in cells",
-            "h3c",
-            "Comware priority-flow-control commands",
-        ),
-        XoffModel(
-            "mlx5",
-            ("static",),
-            "private",
-            "one largest MTU, at least 9216 B, below xoff",
-            "",
-            "Linux mlx5 port_buffer.c",
-        ),
-    )
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,19 +112,6 @@ def dynamic_xoff(shared_bytes: int, alpha: float, groups: int) -> Xoff:
     inputs = (("shared_bytes", shared_bytes), ("alpha", alpha), ("groups", groups))
     source = "dynamic threshold T = alpha x (S - used)"
     return Xoff(alone, crowded, Why("xoff.dynamic", inputs, steps, rounding="down to whole bytes", source=source))
-
-
-def static_xoff(shared_bytes: int, groups: int, cell_bytes: int = 1) -> Xoff:
-    """The largest static XOFF that all groups can reach at once, ``S / (P*n)``, in whole cells (DCQCN paper)."""
-    positive(shared_bytes, "a shared pool", "6265600 bytes")
-    positive(groups, "a number of priority groups", "256")
-    size = int(shared_bytes / groups // positive(cell_bytes, "a cell size", "254") * cell_bytes)
-    if size <= 0:
-        raise ValueError(f"{shared_bytes:,} B for {groups} groups leave less than one cell of {cell_bytes} B each")
-    steps = (f"t_PFC = S / groups = {shared_bytes:,} / {groups} = {size:,} B",)
-    inputs = (("shared_bytes", shared_bytes), ("groups", groups), ("cell_bytes", cell_bytes))
-    rounding = f"down to whole cells of {cell_bytes} B" if cell_bytes > 1 else "down to whole bytes"
-    return Xoff(size, size, Why("xoff.static", inputs, steps, rounding=rounding, source="DCQCN, SIGCOMM 2015"))
 
 
 def xon_gap_bytes(mtu_bytes: int) -> int:
