@@ -10,15 +10,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from rocetune.model.plan import Why
-from rocetune.model.units import show_speed
-from rocetune.tuning import fluid
-from rocetune.tuning.duration import show_us
+from rocetune.tuning.fluid import Preset
 from rocetune.tuning.wire import positive
-
-Preset = Literal["firmware", "scaled", "paper"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +82,8 @@ def scaled_rates(speed_mbps: int) -> tuple[int, int]:
 def parameters(preset: Preset, speed_mbps: int | None, fixed: Mapping[str, int] | None = None) -> Dcqcn:
     """The set of a preset with the user's fixed values on top.
 
-    Raises ValueError for an unknown parameter (with a suggestion), a value out of range, or ``scaled`` without a speed.
+    Where the flows then settle is in :mod:`rocetune.tuning.fluid` and :mod:`rocetune.tuning.outlook`. Raises ValueError
+    for an unknown parameter (with a suggestion), a value out of range, or ``scaled`` without a speed.
     """
     chosen: dict[str, int] = {}
     why: dict[str, Why] = {}
@@ -124,83 +120,3 @@ def check(name: str, value: int) -> None:
         raise ValueError(f"{name!r} is no DCQCN parameter of an mlx5 NIC: {hint}")
     if not parameter.low <= value <= parameter.high:
         raise ValueError(f"{name} is {value}, outside {parameter.low} to {parameter.high} ({parameter.unit})")
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What a set of parameters does with ``flows`` equal flows on one port: the fixed point of the fluid model.
-
-    ``q_star_bytes`` None: no marking curve was given, or the queue lies beyond kmax. ``warnings`` are sentences.
-    """
-
-    parameters: Dcqcn
-    model: fluid.Params
-    flow_mbps: float
-    p_star: float
-    cube_root: float
-    q_star_bytes: float | None
-    cnp_per_s: float
-    breakdown_flows: int
-    breakdown_source: str
-    warnings: tuple[str, ...]
-    why: Why
-
-
-def report(
-    speed_mbps: int,
-    flows: int,
-    preset: Preset = "firmware",
-    kmin_bytes: int | None = None,
-    kmax_bytes: int | None = None,
-    pmax_percent: float = 20.0,
-    *,
-    fixed: Mapping[str, int] | None = None,
-    packet_bytes: int = 4178,
-) -> Report:
-    """Parameters of a preset, and where they settle: p*, q*, CNPs per second, and what to be warned of.
-
-    Raises ValueError for numbers that cannot be, an unknown parameter, or one half of a marking curve.
-    """
-    if (kmin_bytes is None) != (kmax_bytes is None):
-        raise ValueError("a marking curve needs both kmin and kmax, as in 400000 and 1600000 bytes")
-    if kmin_bytes is not None and kmax_bytes is not None and not 0 < kmin_bytes <= kmax_bytes:
-        raise ValueError(f"kmin must be above zero and not above kmax: got {kmin_bytes} and {kmax_bytes} bytes")
-    if not 0 < pmax_percent <= 100:
-        raise ValueError(f"pmax must be above 0 and at most 100 percent, as in 20: got {pmax_percent:g}")
-    chosen = parameters(preset, speed_mbps, fixed)
-    model = fluid.params(preset, speed_mbps, fixed or {})
-    point = fluid.fixed_point(speed_mbps, flows, model, packet_bytes)
-    queue: float | None = None
-    steps = list(point.why.steps)
-    warnings: list[str] = []
-    if kmin_bytes is not None and kmax_bytes is not None:
-        queue = fluid.queue_bytes(point.p, kmin_bytes, kmax_bytes, pmax_percent)
-        if queue is None:
-            warnings.append(
-                f"q* is beyond kmax: {flows} flows need p* = {point.p * 100:.3g} % and the curve ends at "
-                f"{pmax_percent:g} %, so every packet is marked; raise pmax or plan for fewer flows"
-            )
-        else:
-            at = f"{kmin_bytes:,} + {point.p * 100:.3g} / {pmax_percent:g} x ({kmax_bytes:,} - {kmin_bytes:,})"
-            steps.append(f"q* = {at} = {queue:,.0f} B = {show_us(queue, speed_mbps)}")
-    if not point.exists:
-        warnings.append(f"no fixed point: {flows} flows on {show_speed(speed_mbps)} cannot be slowed to their share")
-    cnps = fluid.cnp_per_s(speed_mbps, flows, point.p, model, packet_bytes)
-    steps.append(f"CNPs: at most one per flow and {model.cnp_interval_us:g} us, {cnps:,.0f} per second in all")
-    most, source = fluid.breakdown_flows(speed_mbps)
-    if flows >= most:
-        warnings.append(f"{flows} flows on one port: DCQCN was seen to break down ({source})")
-    why = Why("dcqcn.report", point.why.inputs, tuple(steps), tuple(warnings), source=point.why.source)
-    return Report(
-        chosen,
-        model,
-        point.flow_mbps,
-        point.p,
-        point.cube_root,
-        queue,
-        cnps,
-        most,
-        source,
-        tuple(warnings),
-        why,
-    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from rocetune.model.plan import Why
@@ -225,51 +225,71 @@ def curve(
     """
     if objective not in LAMBDA:
         raise ValueError(f"{objective!r} is no objective: latency, balanced or throughput")
-    bdp = bdp_bytes(speed_mbps, rtt_us)
     positive(frame_bytes, "a frame size", "4178")
-    floor = FLOOR_FRAMES * frame_bytes
-    wanted = LAMBDA[objective] * bdp
-    kmin = max(round(wanted), floor)
-    kmax = max(RATIO * kmin, kmin + floor)
-    kmin_steps = [
-        *_rtt_steps(rtt_why),
-        f"BDP: {show_speed(speed_mbps)} x {rtt_us:g} us / 8 = {bdp:,} B",
-        f"{objective}: kmin = {LAMBDA[objective]:g} x BDP = {wanted:,.0f} B = {show_us(wanted, speed_mbps)}",
-    ]
-    kmax_steps = [f"kmax = {RATIO} x kmin = {kmax:,} B = {show_us(kmax, speed_mbps)}"]
-    kmin_active: tuple[str, ...] = ()
-    kmax_active: tuple[str, ...] = ()
-    if wanted < floor:
-        kmin_active = (
-            f"raised to {FLOOR_FRAMES} frames of {frame_bytes} B = {floor:,} B = {show_us(floor, speed_mbps)}",
-        )
-    bounded = bound_bytes is not None and kmax >= bound_bytes
+    kmin, kmax = _wanted(speed_mbps, rtt_us, objective, frame_bytes, rtt_why)
+    bounded = bound_bytes is not None and kmax.size >= bound_bytes
     rounding = ""
     if bound_bytes is not None and bounded:
-        kmin, kmax = _below(bound_bytes, kmin, positive(cell_bytes, "a cell size", "254"))
-        kmax_active = (f"lowered to the PFC bound {bound_bytes:,.0f} B",)
-        kmin_active = (*kmin_active, f"kmin <= kmax / {RATIO} = {kmax // RATIO:,} B")
-        if kmin < floor:
-            kmin_active = (*kmin_active, f"less than {FLOOR_FRAMES} frames: the PFC bound leaves no more")
+        _lower(kmin, kmax, bound_bytes, positive(cell_bytes, "a cell size", "254"), FLOOR_FRAMES * frame_bytes)
         rounding = f"down to whole cells of {cell_bytes} B" if cell_bytes > 1 else "down to whole bytes"
-        kmin_steps.append(f"kmin = {kmin:,} B = {show_us(kmin, speed_mbps)}")
-        kmax_steps.append(f"kmax = {kmax:,} B = {show_us(kmax, speed_mbps)}")
     inputs = (
         ("speed_mbps", speed_mbps),
         ("rtt_us", rtt_us),
         ("objective", objective),
         ("frame_bytes", frame_bytes),
     )
-    most, pmax_why = pmax(speed_mbps, kmin, kmax, flows, dcqcn, frame_bytes=frame_bytes, objective=objective)
-    return Curve(
-        kmin,
-        kmax,
-        most,
-        bounded,
-        Why("ecn.bdp", inputs, tuple(kmin_steps), kmin_active, rounding, _SOURCE),
-        Why("ecn.bdp", inputs, tuple(kmax_steps), kmax_active, rounding, _SOURCE),
-        pmax_why,
+    most, pmax_why = pmax(speed_mbps, kmin.size, kmax.size, flows, dcqcn, frame_bytes=frame_bytes, objective=objective)
+    kmin_why, kmax_why = (
+        Why("ecn.bdp", inputs, tuple(item.steps), tuple(item.active), rounding, _SOURCE) for item in (kmin, kmax)
     )
+    return Curve(kmin.size, kmax.size, most, bounded, kmin_why, kmax_why, pmax_why)
+
+
+@dataclass(slots=True)
+class _Threshold:
+    """kmin or kmax in the making."""
+
+    name: str
+    speed_mbps: int
+    size: int
+    steps: list[str]
+    active: list[str] = field(default_factory=list)
+
+    def lower(self, size: int) -> None:
+        self.size = size
+        self.steps.append(f"{self.name} = {size:,} B = {show_us(size, self.speed_mbps)}")
+
+
+def _wanted(
+    speed_mbps: int, rtt_us: float, objective: Objective, frame_bytes: int, rtt_why: Why | None
+) -> tuple[_Threshold, _Threshold]:
+    """kmin and kmax by round trip and objective alone."""
+    bdp, floor = bdp_bytes(speed_mbps, rtt_us), FLOOR_FRAMES * frame_bytes
+    wanted = LAMBDA[objective] * bdp
+    size = max(round(wanted), floor)
+    steps = [
+        *_rtt_steps(rtt_why),
+        f"BDP: {show_speed(speed_mbps)} x {rtt_us:g} us / 8 = {bdp:,} B",
+        f"{objective}: kmin = {LAMBDA[objective]:g} x BDP = {wanted:,.0f} B = {show_us(wanted, speed_mbps)}",
+    ]
+    kmin = _Threshold("kmin", speed_mbps, size, steps)
+    if wanted < floor:
+        words = f"{FLOOR_FRAMES} frames of {frame_bytes} B = {floor:,} B = {show_us(floor, speed_mbps)}"
+        kmin.active.append(f"raised to {words}")
+    size = RATIO * kmin.size  # at least 8 frames more than kmin, which has 8 itself
+    steps = [f"kmax = {RATIO} x kmin = {size:,} B = {show_us(size, speed_mbps)}"]
+    return kmin, _Threshold("kmax", speed_mbps, size, steps)
+
+
+def _lower(kmin: _Threshold, kmax: _Threshold, bound_bytes: float, cell_bytes: float, floor: int) -> None:
+    """Both below the bound of PFC, in whole cells."""
+    low, high = _below(bound_bytes, kmin.size, cell_bytes)
+    kmax.active.append(f"lowered to the PFC bound {bound_bytes:,.0f} B")
+    kmin.active.append(f"kmin <= kmax / {RATIO} = {high // RATIO:,} B")
+    if low < floor:
+        kmin.active.append(f"less than {FLOOR_FRAMES} frames: the PFC bound leaves no more")
+    kmin.lower(low)
+    kmax.lower(high)
 
 
 def _below(bound_bytes: float, kmin: int, cell_bytes: float) -> tuple[int, int]:

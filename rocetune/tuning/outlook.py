@@ -10,9 +10,10 @@ the bandwidth-delay product, q* of the fluid model, and the order of kmax and th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from rocetune.model.plan import Why
-from rocetune.model.units import show_speed
+from rocetune.model.units import show_bytes, show_speed
 from rocetune.tuning import fluid
 from rocetune.tuning.duration import show_us
 from rocetune.tuning.ecn import Bounds, bdp_bytes
@@ -21,6 +22,15 @@ _SOURCE = "packet simulation of vendor presets with the public HPCC ns-3 simulat
 _LONG_QUEUE = 2.0  # BDPs of standing queue from which waiting outweighs the trip itself
 _SHORT_KMIN = 0.5  # BDPs below which a cut can empty the queue
 _STEEP = 2.0  # kmax / kmin below which marking jumps
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """What DCQCN cannot be expected to bear on a port, in words that need no context; ``remedy`` is general."""
+
+    kind: Literal["beyond kmax", "breakdown"]
+    text: str
+    remedy: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +83,45 @@ class _Case:
         return show_us(size, self.speed_mbps)
 
 
+def warnings(
+    speed_mbps: int,
+    flows: int,
+    params: fluid.Params,
+    kmin_bytes: int,
+    kmax_bytes: int,
+    pmax_percent: float,
+    frame_bytes: int = 4178,
+) -> tuple[Warned, ...]:
+    """Whether ``flows`` equal flows settle beyond kmax, and whether they are as many as DCQCN was seen to fail with.
+
+    Raises ValueError for numbers that cannot be.
+    """
+    point = fluid.fixed_point(speed_mbps, flows, params, frame_bytes)
+    queue = fluid.queue_bytes(point.p, kmin_bytes, kmax_bytes, pmax_percent)
+    return _warned(speed_mbps, flows, point, queue, kmax_bytes, pmax_percent)
+
+
+def _warned(
+    speed_mbps: int, flows: int, point: fluid.FixedPoint, queue: float | None, kmax: int, pmax_percent: float
+) -> tuple[Warned, ...]:
+    found: list[Warned] = []
+    beyond = f"the queue stands beyond kmax {show_bytes(kmax)} and every packet is marked"
+    if not point.exists:
+        text = f"{flows} flows cannot be slowed to their share of {show_speed(speed_mbps)}: {beyond}"
+        found.append(Warned("beyond kmax", text, "fewer flows per port; PFC will hold the queue"))
+    elif queue is None:
+        text = (
+            f"{flows} flows settle where {point.p * 100:.3g} % of packets are marked, more than pmax "
+            f"{pmax_percent:g} %: {beyond}"
+        )
+        found.append(Warned("beyond kmax", text, f"a pmax above {point.p * 100:.3g} %, or fewer flows per port"))
+    most, source = fluid.breakdown_flows(speed_mbps)
+    if flows >= most:
+        text = f"{flows} flows on one port: DCQCN was seen to break down from {most} ({source})"
+        found.append(Warned("breakdown", text, "fewer flows per port; PFC will hold the queue"))
+    return tuple(found)
+
+
 def outlook(
     speed_mbps: int,
     kmin_bytes: int | None,
@@ -97,7 +146,7 @@ def outlook(
     point = fluid.fixed_point(speed_mbps, flows, params, frame_bytes)
     p = 0.0 if off else point.p
     queue = None if off else fluid.queue_bytes(p, kmin, kmax, pmax_percent)
-    most, source = fluid.breakdown_flows(speed_mbps)
+    most, _ = fluid.breakdown_flows(speed_mbps)
     case = _Case(speed_mbps, kmin, kmax, bdp_bytes(speed_mbps, rtt_us), flows, queue, bounds, off, most)
     steps = [f"BDP at {show_speed(speed_mbps)} and {rtt_us:g} us: {case.bdp:,} B"]
     if off:
@@ -108,8 +157,8 @@ def outlook(
         steps += point.why.steps
         steps.append(_queue_step(case))
     active = [_active_bound(case)]
-    if not off and flows >= most:
-        active.append(f"{flows} flows are at or beyond the published breakdown ({source})")
+    if not off:
+        active += [item.text for item in _warned(speed_mbps, flows, point, queue, kmax, pmax_percent)]
     inputs = (
         ("speed_mbps", speed_mbps),
         ("kmin_bytes", kmin),

@@ -1,8 +1,8 @@
 """The seam for a search over parameters: a candidate goes in, one score per scenario comes out, with its provenance.
 
-No search is here. A simulator plugs in as another :class:`Evaluator`; :class:`Analytic` answers in words from the
-fluid model and the bounds. A score keeps goodput, bystander, burst and pause apart: what is best for one is worst for
-another.
+No search is here. Whoever judges marking curves takes an :class:`Evaluator`; a simulator plugs in as another one.
+:class:`Analytic` answers in words from the fluid model and the bounds. A score keeps goodput, bystander, burst and
+pause apart: what is best for one is worst for another.
 """
 
 from __future__ import annotations
@@ -55,7 +55,11 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A candidate in a scenario: four aspects, deliberately without a total, and how they came about."""
+    """A candidate in a scenario: four aspects, deliberately without a total, and how they came about.
+
+    ``p_star`` is the share of packets marked and ``q_star_bytes`` the queue, both once the flows have settled;
+    ``cnp_per_s`` is per receiving port. None: not measured, or for the queue: none below kmax.
+    """
 
     candidate: str
     scenario: str
@@ -64,6 +68,10 @@ class Score:
     burst: Measure
     pause: Measure
     why: Why
+    active_bound: str = ""  # which PFC bound matters to the curve, in words
+    p_star: float | None = None
+    q_star_bytes: float | None = None
+    cnp_per_s: float | None = None
 
 
 class Evaluator(Protocol):
@@ -109,4 +117,8 @@ def _score(candidate: Candidate, scenario: Scenario, found: Outlook) -> Score:
         Measure(found.burst),
         Measure(found.pause),
         found.why,
+        found.active_bound,
+        found.p_star,
+        found.q_star_bytes,
+        found.cnp_per_s,
     )

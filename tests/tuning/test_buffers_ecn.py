@@ -48,7 +48,7 @@ def test_worked_example() -> None:
 
 
 def test_dcqcn_paper_bounds() -> None:
-    """B = 12e6, n = 32, P = 8, H = 22400, beta 8. The paper prints 0.85 KB for t_ECN: its own numbers do not give it."""
+    """B = 12e6, n = 32, P = 8, H = 22400, beta 8. The 0.85 KB that the paper prints for t_ECN does not follow."""
     fit = buffers.fit(12_000_000, [buffers.Need(32, 8, 22_400, 1500)])
     assert fit.shared_bytes == 6_265_600
     assert ecn.bounds(fit.shared_bytes, 32, 32 * 8, 1.0).strict_bytes == pytest.approx(21755.56, abs=0.01)
@@ -103,7 +103,11 @@ def test_bdp(gbps: int, size: int) -> None:
 
 def test_round_trip_by_tier_and_long_cables() -> None:
     assert ecn.round_trip(1).rtt_us == ecn.round_trip(2, {"host": 30.0, "spine": 100.0}).rtt_us == 8.0
-    assert ecn.round_trip(3).rtt_us == 12.0
+    assert [ecn.round_trip(tiers).rtt_us for tiers in (0, 3, 4)] == [8.0, 12.0, 12.0]
+    # three tiers of 150, 600 and 150 m: 50 + 500 + 50 m beyond 100 m each, there and back
+    far = ecn.round_trip(3, {"host": 150.0, "spine": 600.0, "rack": 99.0, "last": 150.0})
+    assert far.rtt_us == pytest.approx(12 + 2 * 600 / 198)
+    assert "over 3 switch tiers: 12 us" in far.why.steps[0] and "rack" not in far.why.steps[1]
     # 1.9 km beyond the ordinary 100 m, crossed up and down, there and back, at 1.98e8 m/s
     assert ecn.round_trip(2, {"up": 2000.0, "down": 2000.0}).rtt_us == pytest.approx(8 + 4 * 1900 / 198)
 
@@ -369,6 +373,18 @@ def test_a_way_that_fits_does(ports: int, priorities: int, headroom: int, size: 
         if way.kind == "fewer_priorities" and way.fits and not fit.feasible:
             assert buffers.fit(size, [buffers.Need(ports, int(way.value), headroom, 9216)]).feasible
             assert int(way.value) < priorities
+
+
+def test_ways_out_of_an_over_subscribed_buffer() -> None:
+    """64 x 3 groups of 1,000,000 B at 2:1 need 96 MB; 80 MB hold two priorities (64 MB), or 3 at 2.42:1."""
+    needs = [buffers.Need(64, 3, 1_000_000, 9216)]
+    fit = buffers.fit(80_000_000, needs, oversubscription=2)
+    assert not fit.feasible and fit.pool_bytes == 96_000_000 and fit.room_bytes == 79_410_176
+    ways = {item.kind: item for item in buffers.ways_out(fit, needs, cable_m=300, headroom_at=lambda length: 820_000)}
+    assert ways["shorter_cable"].fits and ways["shorter_cable"].value == 150  # 157.44 MB / 2
+    assert ways["fewer_priorities"].fits and ways["fewer_priorities"].value == 2
+    assert ways["oversubscribe"].value == 2.42
+    assert buffers.ratio_needed(fit) == pytest.approx(192_000_000 / 79_410_176)
 
 
 def test_no_more_priorities_are_given_up_than_needed() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocetune.tuning import ecn, fluid
-from rocetune.tuning.outlook import Outlook, outlook
+from rocetune.tuning.outlook import Outlook, outlook, warnings
 
 # 32x400G Tomahawk 3 of the worked example: S = 53,893,212 B, 32 ports with two lossless priorities, alpha 1
 BOUNDS = ecn.bounds(53_893_212, 32, 64, 1.0)
@@ -73,7 +73,7 @@ def test_queue_beyond_kmax() -> None:
 def test_published_breakdown() -> None:
     made = of(400_000, 1_600_000, pmax=100, flows=600)
     assert made.goodput.startswith("unsure") and "480" in made.goodput
-    assert any("breakdown" in text for text in made.why.bounds)
+    assert any("break down from 480" in text for text in made.why.bounds)
 
 
 def test_standing_queue_is_slow_for_bursts() -> None:
@@ -81,6 +81,47 @@ def test_standing_queue_is_slow_for_bursts() -> None:
     made = of(1_048_576, 2_097_152, pmax=5)
     assert made.burst.startswith("slow") and "standing queue" in made.burst
     assert not of(400_000, 1_600_000).burst.startswith("slow")
+
+
+# At 400G and 8 us one round trip is 400,000 B; where kmin = kmax the queue stands at the step.
+@pytest.mark.parametrize(
+    ("aspect", "words", "without", "with_it"),
+    [
+        ("burst", "slow", (800_000, 800_000), (800_001, 800_001)),  # two round trips of standing queue
+        ("goodput", "at risk", (200_000, 800_000), (199_999, 800_000)),  # kmin of half a round trip
+        ("goodput", "from none to all", (300_000, 600_000), (300_000, 599_999)),  # kmax of two kmin
+        ("goodput", "before one round trip", (400_000, 800_000), (399_999, 800_000)),
+    ],
+)
+def test_words_change_where_the_limits_are(
+    aspect: str, words: str, without: tuple[int, int], with_it: tuple[int, int]
+) -> None:
+    assert words not in getattr(of(*without), aspect)
+    assert words in getattr(of(*with_it), aspect)
+
+
+def test_warns_of_a_queue_beyond_kmax() -> None:
+    """tuning.md 4.3: at 40G with 5/200 KB at 1 % the queue of 10 flows stands at 122.6 KB, that of 16 beyond kmax."""
+    paper = fluid.params("paper", 40_000)
+    assert warnings(40_000, 10, paper, 5_000, 200_000, 1, 1000) == ()
+    (found,) = warnings(40_000, 16, paper, 5_000, 200_000, 1, 1000)
+    assert found.kind == "beyond kmax" and "16 flows settle where 1.0" in found.text and "200 KB" in found.text
+    assert "pmax above 1.0" in found.remedy
+    assert found.text in outlook(40_000, 5_000, 200_000, 1, 16, paper, None, 1000).why.bounds
+
+
+def test_warns_of_the_published_breakdown() -> None:
+    """DCQCN+: near 160 flows at 40G."""
+    paper = fluid.params("paper", 40_000)
+    assert warnings(40_000, 159, paper, 40_000, 160_000, 100) == ()
+    (found,) = warnings(40_000, 160, paper, 40_000, 160_000, 100)
+    assert found.kind == "breakdown" and "160 flows" in found.text and "DCQCN+" in found.text
+
+
+def test_warns_of_flows_that_cannot_be_slowed() -> None:
+    found = warnings(10_000, 100_000, FIRMWARE, 100_000, 400_000, 100)
+    assert [item.kind for item in found] == ["beyond kmax", "breakdown"]
+    assert "cannot be slowed" in found[0].text
 
 
 def test_growth_before_the_first_cut_is_always_told() -> None:
