@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from rocetune.tuning.wire import positive
+from rocetune.tuning.wire import cable_round_trip_bytes, positive
 
 _KIB = 1024
 _LIGHT_M_PER_S = 198_000_000
@@ -168,18 +168,66 @@ def bit_times_to_bytes(bit_times: int) -> int:
 # Storage-congestion book: interface delay and response by Mbit/s, bit times.
 _BOOK_INTERFACE = {10_000: 8192, 25_000: 6144, 40_000: 24576, 100_000: 122_880}
 _BOOK_RESPONSE = {10_000: 30720, 25_000: 40960, 40_000: 60416, 100_000: 201_728}
-_BOOK_FRAME = 73_888  # 9216 B with preamble and gap
-_BOOK_LOSSLESS = 18_560  # 2300 B with preamble and gap
+BOOK_FRAMES_BYTES = (9236, 2320)  # 9216 and 2300 B with preamble and gap
 _BOOK_NS_PER_M = 5
 
 
-def book_sum_bytes(speed_mbps: int, cable_m: float) -> int:
-    """Sum of the components that the storage-congestion book lists, as Cisco teaches it; no published total exists."""
+def book_sum_bytes(speed_mbps: int, cable_m: float, *, frames_bytes: tuple[int, int] = BOOK_FRAMES_BYTES) -> int:
+    """Sum of the components that the storage-congestion book lists, as Cisco teaches it; no published total exists.
+
+    ``frames_bytes``: a largest frame already leaving, and a lossless one that the peer had started, as counted.
+    """
     if speed_mbps not in _BOOK_INTERFACE:
         raise ValueError(f"the book has figures for 10G, 25G, 40G and 100G, as in 100000 Mbit/s: got {speed_mbps}")
     cable = cable_m * _BOOK_NS_PER_M * speed_mbps / 1000
-    bits = _BOOK_FRAME + _PAUSE_BIT_TIMES + 2 * _BOOK_INTERFACE[speed_mbps] + 2 * cable
-    return round((bits + _BOOK_RESPONSE[speed_mbps] + _BOOK_LOSSLESS) / 8)
+    bits = 8 * sum(frames_bytes) + _PAUSE_BIT_TIMES + 2 * _BOOK_INTERFACE[speed_mbps] + 2 * cable
+    return round((bits + _BOOK_RESPONSE[speed_mbps]) / 8)
+
+
+def dcqcn_paper_bytes() -> int:
+    """The DCQCN paper's switch (40G, MTU 1500) by the book's sum; the paper states 22400 B and no cable, 100 m here."""
+    frame = 1500 + 18  # Ethernet header and FCS
+    return book_sum_bytes(40_000, 100, frames_bytes=(frame, frame))
+
+
+def mlxsw_bytes() -> float:
+    """NVIDIA's sum for 100G and 100 m on Spectrum-1 plus one frame of 9100 B: our guess at mlxsw's 101.6 KB."""
+    frame, lossless = 9100, 1024
+    inside = frame + cable_round_trip_bytes(100_000, 100) + 0.8 * _KIB + _lua_quanta(100_000) * 64
+    return lossless + _worst_cell(96) * inside + frame
+
+
+def measured_bytes(drop_packets: int, pause_packets: int, cell_bytes: int) -> int:
+    """Headroom as sonic-mgmt's qos test measures it: one-cell packets sent from the first pause to the first drop."""
+    if not 0 <= pause_packets <= drop_packets:
+        raise ValueError(f"drops come after pause, as in 60228 and 59605: got {drop_packets} and {pause_packets}")
+    return (drop_packets - pause_packets) * int(positive(cell_bytes, "a cell size", "256"))
+
+
+def habana_arista_bytes(cells: int = 250) -> int:
+    """Habana's recipe for an Arista 7060DX4: a number of cells of 254 B per interface."""
+    return int(positive(cells, "a number of cells", "250")) * 254
+
+
+@dataclass(frozen=True, slots=True)
+class NxosPause:
+    """Headroom above the pause threshold and hysteresis below it, cells."""
+
+    headroom_cells: int
+    hysteresis_cells: int
+
+
+def nxos_pause(buffer_bytes: int, pause_bytes: int, resume_bytes: int, cell_bytes: int = 208) -> NxosPause:
+    """What NX-OS's ``pause buffer-size, pause-threshold, resume-threshold`` mean in cells of the chip.
+
+    Raises ValueError where they are not in order, or no whole cells: then the cell is another.
+    """
+    cell = int(positive(cell_bytes, "a cell size", "208"))
+    if not 0 < resume_bytes <= pause_bytes < buffer_bytes:
+        raise ValueError(f"resume <= pause < buffer-size: got {resume_bytes}, {pause_bytes} and {buffer_bytes} B")
+    if any(size % cell for size in (buffer_bytes, pause_bytes, resume_bytes)):
+        raise ValueError(f"{buffer_bytes}, {pause_bytes} and {resume_bytes} B are not all whole cells of {cell} B")
+    return NxosPause((buffer_bytes - pause_bytes) // cell, (pause_bytes - resume_bytes) // cell)
 
 
 def cisco_cable_bytes(speed_mbps: int, cable_m: float) -> float:

@@ -1,5 +1,7 @@
 """Formulas of others: the values that tuning.md and the notes on SONiC's dynamic model give for them."""
 
+import math
+
 import pytest
 
 from rocetune.tuning.lossless_formulas import (
@@ -8,9 +10,14 @@ from rocetune.tuning.lossless_formulas import (
     bit_times_to_bytes,
     book_sum_bytes,
     cisco_cable_bytes,
+    dcqcn_paper_bytes,
+    habana_arista_bytes,
     hpcc_simulator_bytes,
     ixgbe_delay_bit_times,
+    measured_bytes,
     mellanox_dynamic,
+    mlxsw_bytes,
+    nxos_pause,
 )
 
 # chip, Mbit/s, m, xon, xoff 2024-09, xoff master, size master, xoff with p = 100 (master), xoff before, p = 50
@@ -102,6 +109,47 @@ def test_cisco_cable_and_hpcc() -> None:
     assert hpcc_simulator_bytes(100_000, 1000) == 37500
 
 
-def test_cisco_examples_are_whole_cells() -> None:
-    """tuning.md 1.4: buffer size minus pause threshold, in cells of 208 B."""
-    assert 101920 - 46800 == 265 * 208 and 27456 - 12480 == 72 * 208
+@pytest.mark.parametrize(
+    ("sizes", "headroom", "hysteresis"),
+    [((101920, 46800, 34320), 265, 60), ((27456, 12480, 12480), 72, 0)],
+)
+def test_nxos_examples_are_whole_cells(sizes: tuple[int, int, int], headroom: int, hysteresis: int) -> None:
+    """tuning.md 1.4: cells of 208 B; 55120 and 14976 B of headroom, 12480 and 0 B of hysteresis."""
+    made = nxos_pause(*sizes)
+    assert (made.headroom_cells, made.hysteresis_cells) == (headroom, hysteresis)
+    assert made.headroom_cells * 208 in (55120, 14976) and made.hysteresis_cells * 208 in (12480, 0)
+    with pytest.raises(ValueError, match="whole cells of 254 B"):
+        nxos_pause(*sizes, cell_bytes=254)
+
+
+def test_nxos_values_out_of_order() -> None:
+    with pytest.raises(ValueError, match="resume <= pause < buffer-size"):
+        nxos_pause(46800, 101920, 34320)
+    with pytest.raises(ValueError, match="resume <= pause < buffer-size"):
+        nxos_pause(101920, 34320, 46800)
+
+
+def test_habana_recipe() -> None:
+    """tuning.md 1.4: 250 cells of 254 B, described as about 64000."""
+    assert habana_arista_bytes() == 63500
+
+
+# tuning.md 1.5: what was published, and what the formula gives
+OTHER_ROWS = [
+    ("Trident 3 measured", measured_bytes(60228, 59605, 256), 159488, 160000, -0.32),
+    ("DCQCN paper", dcqcn_paper_bytes(), 21816, 22400, -2.61),
+    # CSV: 104663. tuning.md's 104658 has F = 1.9793; 192/97 unrounded makes 104662.2, and bytes are rounded up.
+    ("mlxsw", math.ceil(mlxsw_bytes()), 104663, 101600, 3.01),
+]
+
+
+@pytest.mark.parametrize(("name", "made", "expected", "published", "error"), OTHER_ROWS, ids=lambda item: str(item))
+def test_rows_16_to_18(name: str, made: int, expected: int, published: int, error: float) -> None:
+    assert made == expected
+    assert (made / published - 1) * 100 == pytest.approx(error, abs=0.006)
+    assert name != "mlxsw" or made == pytest.approx(104658, abs=5)
+
+
+def test_measured_headroom_that_cannot_be() -> None:
+    with pytest.raises(ValueError, match="drops come after pause"):
+        measured_bytes(59605, 60228, 256)
