@@ -112,6 +112,19 @@ def test_round_trip_by_tier_and_long_cables() -> None:
     assert ecn.round_trip(2, {"up": 2000.0, "down": 2000.0}).rtt_us == pytest.approx(8 + 4 * 1900 / 198)
 
 
+@pytest.mark.parametrize(("objective", "kmin", "kmax"), [("latency", 50_000, 200_000), ("balanced", 100_000, 400_000)])
+def test_objectives(objective: Objective, kmin: int, kmax: int) -> None:
+    """tuning.md 3.3 at 100G and 8 us, BDP 100000: half a BDP, one; kmax four times kmin."""
+    curve = ecn.curve(100_000, 8.0, objective)
+    assert (curve.kmin_bytes, curve.kmax_bytes) == (kmin, kmax)
+
+
+def test_throughput_is_hpcc_at_its_round_trip() -> None:
+    """HPCC marks from 100 to 400 KB per 25G, 32 us and 128 us: 2.5 times a round trip of 12.8 us."""
+    curve = ecn.curve(25_000, 12.8, "throughput")
+    assert (curve.kmin_bytes, curve.kmax_bytes) == (100_000, 400_000)
+
+
 def test_small_ports_keep_some_frames() -> None:
     curve = ecn.curve(10_000, 8.0, "latency")
     assert curve.kmin_bytes == 8 * 4178
@@ -142,6 +155,16 @@ def test_feasible_stays_within_the_chip(ports: int, priorities: int, headroom: i
     if fit.feasible:
         assert fit.need_bytes + fit.minimum_bytes <= size
         assert fit.shared_bytes > 0
+
+
+def test_one_frame_per_port_must_remain() -> None:
+    """8 ports x 1000 B of headroom and 8 frames of 9216 B: 81,728 B."""
+    needs = [buffers.Need(8, 1, 1000, 9216)]
+    assert buffers.fit(81_728, needs).feasible and not buffers.fit(81_727, needs).feasible
+
+
+def test_ports_of_a_slice_are_rounded_up() -> None:
+    assert buffers.fit(16_000_000, [buffers.Need(33, 1, 100, 9216)], slices=4).ports_per_slice == 9
 
 
 def test_slices_do_not_lend() -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rocetune.model.plan import Why
 from rocetune.tuning import ecn, fluid
 from rocetune.tuning.outlook import Outlook, outlook, warnings
 
@@ -61,6 +62,21 @@ def test_pause_before_any_mark_is_pfc_alone() -> None:
     made = of(30_000_000, 60_000_000)
     assert "before any mark" in made.active_bound
     assert made.goodput.startswith("best") and "7 times" in made.bystander and "most of the work" in made.pause
+
+
+@pytest.mark.parametrize(
+    ("kmin", "kmax", "words"),
+    [
+        (100_000, 499_999, "below both bounds"),
+        (100_000, 500_000, "above the strict bound 500,000 B, below"),
+        (100_000, 1_999_999, "above the strict bound 500,000 B, below"),
+        (100_000, 2_000_000, "certain marking"),  # PFC starts as soon as the queue is at kmax
+        (1_999_999, 2_000_000, "certain marking"),
+        (2_000_000, 2_000_000, "before any mark"),
+    ],
+)
+def test_a_threshold_on_a_bound_is_not_below_it(kmin: int, kmax: int, words: str) -> None:
+    assert words in of(kmin, kmax, bounds=ecn.Bounds(500_000, 2_000_000, Why("test"))).active_bound
 
 
 def test_queue_beyond_kmax() -> None:

@@ -114,6 +114,15 @@ def test_xon_level_that_drains_too_soon() -> None:
         thresholds.hysteresis(400_000, 300, xoff_bytes=18_432)
 
 
+def test_bounds_that_just_meet_leave_nothing_idle() -> None:
+    """A cable of no length at 100G: 394 quanta, 25,216 B, drain; two frames of 12,608 B are as much."""
+    assert not thresholds.hysteresis(100_000, 0, 12_608).runs_dry
+    assert thresholds.hysteresis(100_000, 0, 12_609).runs_dry
+    # XON of 25,216 B just outlasts them, one byte less does not
+    assert not thresholds.hysteresis(100_000, 0, 1500, xoff_bytes=25_216 + 3000).runs_dry
+    assert thresholds.hysteresis(100_000, 0, 1500, xoff_bytes=25_215 + 3000).runs_dry
+
+
 def test_reaction_of_sonic_at_800g() -> None:
     ours, theirs = (thresholds.hysteresis(800_000, 2, at_800g=quanta).starvation_bytes for quanta in (1810, 905))
     assert ours - theirs == 905 * 64
