@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,7 +10,9 @@ from rocetune.app.breakdown import Basis, floor_terms, terms_of
 from rocetune.app.errors import UseError
 from rocetune.model.plan import Assumption, PlanProblem
 from rocetune.model.units import show_speed
-from rocetune.report.answers import HeadroomAnswer, Port, Room
+from rocetune.report.answers import Follow, HeadroomAnswer, Port, Room, Term
+from rocetune.report.sizes import show_length
+from rocetune.report.table import counted
 from rocetune.tuning import buffers, published, thresholds, wire
 from rocetune.tuning.asics import Asic, AsicTable, table
 from rocetune.tuning.headroom import Headroom, headroom
@@ -19,7 +20,7 @@ from rocetune.tuning.own_table import LookUp, look_up, range_of
 from rocetune.tuning.published import PublishedTable
 
 IB_MTUS = (256, 512, 1024, 2048, 4096)
-HOST_CABLE_M = 30.0  # an ordinary long cable to a server, where none is stated
+_IN_RACK_M = 3.0  # what a cable within the rack may need
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +110,16 @@ def calculate_headroom(ask: HeadroomAsk) -> HeadroomAnswer:
     row = found.row(ask.speed_mbps, ask.cable_m) if result.method == "table" else None
     quanta = wire.reaction_quanta(ask.speed_mbps, ask.at_800g)
     rows, name = published_rows(ask)
+    yours = _yours(ask, result)
+    terms = terms_of(port, result, Basis(quanta, ask.cell_bytes, ask.delay_ns, row))
     answer = HeadroomAnswer(
         port=port,
         result=result,
-        terms=tuple(terms_of(port, result, Basis(quanta, ask.cell_bytes, ask.delay_ns, row))),
+        terms=tuple(_owned(term) if yours else term for term in terms if term.size_bytes),
         floor=tuple(floor_terms(port, quanta)),
         published=rows,
         published_name=name,
-        confidence=row[0].confidence if row is not None else asic.confidence if asic else "low",
+        confidence="yours" if yours else _confidence(result, asic, row),
         notes=_notes(ask, found, row),
         assumptions=(*assumed, *doubts(asic), *_reaction_doubts(ask)),
     )
@@ -125,7 +128,24 @@ def calculate_headroom(ask: HeadroomAsk) -> HeadroomAnswer:
         answer = replace(
             answer, room=room, problems=problems, assumptions=(*answer.assumptions, *believed, *_lossless_doubt(ask))
         )
-    return replace(answer, next=_next(ask, answer))
+    return replace(answer, follow=_follow(ask, answer))
+
+
+def _yours(ask: HeadroomAsk, result: Headroom) -> bool:
+    """True where the number rests on a table or a chip of the user's own."""
+    asic = ask.chip.asic
+    field = {"preset": "headroom", "canonical": "cell"}.get(result.method, "")
+    return ask.table is not None if result.method == "table" else asic is not None and field in asic.user
+
+
+def _owned(term: Term) -> Term:
+    return replace(term, name="your row") if term.name == "published row" else term
+
+
+def _confidence(result: Headroom, asic: Asic | None, row: tuple[PublishedTable, published.Row] | None) -> str:
+    """How sure this number is; where the tuner does not say, how sure what it rests on is."""
+    told = getattr(result, "confidence", "")
+    return str(told or (row[0].confidence if row is not None else asic.confidence if asic else "low"))
 
 
 def compute(ask: HeadroomAsk, cable_m: float) -> Headroom:
@@ -167,7 +187,9 @@ def _notes(ask: HeadroomAsk, found: LookUp, row: tuple[PublishedTable, published
     """How a table was chosen, and how far other tables of the chip are apart."""
     notes = [*found.steps()]
     if row is not None and row[1].cable_m != ask.cable_m:
-        notes.append(f"{ask.cable_m:g} m is not listed: the next longer one, {row[1].cable_m:g} m, is taken")
+        notes.append(
+            f"{show_length(ask.cable_m)} is not listed: the next longer one, {show_length(row[1].cable_m)}, is taken"
+        )
     if row is not None and row[0].note:
         notes.append(f"{row[0].name}: {row[0].note}")
     spread = range_of(ask.chip.asic.key, ask.speed_mbps, ask.cable_m) if ask.chip.asic and not found.own else ""
@@ -177,12 +199,14 @@ def _notes(ask: HeadroomAsk, found: LookUp, row: tuple[PublishedTable, published
 def published_rows(ask: HeadroomAsk) -> tuple[tuple[tuple[float, int], ...], str]:
     """Rows at the asked speed for the picture: of the user's table, the model's, or every table of the chip."""
     asic, own = ask.chip.asic, ask.table or published.table_of(ask.chip.model)
-    tables = [own] if own else [item for item in published.published() if asic is not None and item.asic == asic.key]
-    rows = {(row.cable_m, row.xoff_bytes) for item in tables for row in item.rows if row.speed_mbps == ask.speed_mbps}
-    if not rows or not tables:
+    tables = [own] if own else [item for item in published.published() if asic and asic.key in (item.asic, *item.also)]
+    found = {item.name: [row for row in item.rows if row.speed_mbps == ask.speed_mbps] for item in tables}
+    listed = [name for name, rows in found.items() if rows]
+    if not listed:
         return (), ""
-    name = tables[0].name if len(tables) == 1 else f"{len(tables)} tables of {asic.name if asic else 'the chip'}"
-    return tuple(sorted(rows)), name
+    rows = {(row.cable_m, row.xoff_bytes) for name in listed for row in found[name]}
+    name = listed[0] if len(listed) == 1 else f"{len(listed)} tables of {asic.name if asic else 'the chip'}"
+    return tuple(sorted(rows)), f"{'your' if ask.table else 'published'} rows: {name}"
 
 
 def room_of(
@@ -193,6 +217,12 @@ def room_of(
     room = Room(ports, lossless, ask.alpha, need)
     asic = chip.asic
     size = asic.packet_bytes(chip.model) if asic else None
+    if asic is not None and asic.layout == "voq":
+        text = (
+            f"{asic.name} queues packets in deep buffer outside the chip: no dynamic threshold of a shared pool says "
+            "where PFC starts; fit and bounds are not checked"
+        )
+        return room, (), (Assumption("buffer", text),)
     if asic is None or size is None:
         whose = f"of {asic.name} is not published" if asic else "is not known: name the chip with --asic"
         return room, (), (Assumption("buffer", f"buffer size {whose}; fit and PFC start are not checked"),)
@@ -200,9 +230,12 @@ def room_of(
     fit = buffers.fit(size, needs, slices=asic.slices)
     room = replace(room, buffer_bytes=size, slices=asic.slices, whys=(fit.why,))
     pool = asic.pool(chip.model)
+    crowded: tuple[PlanProblem, ...] = ()
     if pool is not None and pool.headroom_bytes:
         shared = buffers.headroom_pool(headroom_bytes, ports * lossless, pool.headroom_bytes)
-        room = replace(room, pool_bytes=pool.headroom_bytes, pausing_at_once=shared.pausing_at_once)
+        at_once = min(shared.pausing_at_once, ports * lossless)
+        room = replace(room, pool_bytes=pool.headroom_bytes, pausing_at_once=at_once)
+        crowded = _crowded(ask, pool.model, shared.oversubscription, at_once, ports * lossless)
     if not fit.feasible:
         return room, (_too_much(asic, fit, ask, needs),), ()
     groups = -(-ports * lossless // asic.slices)
@@ -229,9 +262,21 @@ def room_of(
             crowded_bytes=start.crowded_bytes,
             xon_bytes=gap.xon_bytes,
         ),
-        (),
+        crowded,
         (),
     )
+
+
+def _crowded(ask: HeadroomAsk, model: str, ratio: float, at_once: int, groups: int) -> tuple[PlanProblem, ...]:
+    """A warning where the shared headroom pool is shared among too many."""
+    if ratio <= buffers.AI_OVERSUBSCRIPTION:
+        return ()
+    text = (
+        f"the shared headroom pool of {model} is over-subscribed {ratio:.2f} times, more than "
+        f"{buffers.AI_OVERSUBSCRIPTION:g}: {at_once} of {groups} groups can pause at once, and a synchronised incast "
+        "may run out of it"
+    )
+    return (PlanProblem(_where(ask), text, "shorter cables, or fewer lossless priorities", warning=True),)
 
 
 def _cell(asic: Asic) -> int:
@@ -239,16 +284,16 @@ def _cell(asic: Asic) -> int:
 
 
 def _where(ask: HeadroomAsk) -> str:
-    return f"{show_speed(ask.speed_mbps)}, {ask.cable_m:g} m"
+    return f"{show_speed(ask.speed_mbps)}, {show_length(ask.cable_m)}"
 
 
 def _too_much(asic: Asic, fit: buffers.Fit, ask: HeadroomAsk, needs: Sequence[buffers.Need]) -> PlanProblem:
     """Which ports need too much, and the ways out with their numbers."""
     (need,) = needs
     text = (
-        f"{need.ports} ports x {need.priorities} lossless x {need.headroom_bytes:,} B = {fit.need_bytes:,} B of "
-        f"headroom and {fit.minimum_bytes:,} B for one frame per port do not fit in the {fit.buffer_bytes:,} B of "
-        f"{asic.name}"
+        f"{counted(need.ports, 'port')} x {need.priorities} lossless x {need.headroom_bytes:,} B = "
+        f"{fit.need_bytes:,} B of headroom and {fit.minimum_bytes:,} B for one frame per port do not fit in the "
+        f"{fit.buffer_bytes:,} B of {asic.name}"
     )
     ways = buffers.ways_out(
         fit, needs, cable_m=ask.cable_m, headroom_at=lambda length: compute(ask, length).headroom_bytes
@@ -257,13 +302,17 @@ def _too_much(asic: Asic, fit: buffers.Fit, ask: HeadroomAsk, needs: Sequence[bu
 
 
 def doubts(asic: Asic | None) -> tuple[Assumption, ...]:
-    """What is not sure about a chip and matters to a number."""
+    """What is not sure and matters to a number: a nominal size does not where a configured pool is known."""
     if asic is None:
         return ()
+    found = []
+    matters = {"cell", "headroom"} if asic.usable_bytes is not None else {"cell", "headroom", "buffer"}
+    unsure = [name for name in asic.unsure if name in matters]
     if asic.confidence == "low":
-        return (Assumption(asic.name, "its buffer figures are general knowledge", "check its data sheet"),)
-    unsure = [name for name in asic.unsure if name in ("cell", "headroom", "buffer")]
-    return (Assumption(asic.name, f"{', '.join(unsure)} not confirmed", f"source: {asic.source}"),) if unsure else ()
+        found.append(Assumption(asic.name, "its buffer figures are general knowledge", "check its data sheet"))
+    elif unsure:
+        found.append(Assumption(asic.name, f"{', '.join(unsure)} not confirmed", f"source: {asic.source}"))
+    return tuple(found)
 
 
 def _reaction_doubts(ask: HeadroomAsk) -> tuple[Assumption, ...]:
@@ -282,34 +331,22 @@ def _lossless_doubt(ask: HeadroomAsk) -> tuple[Assumption, ...]:
     return () if ask.lossless else (Assumption("--lossless", "one lossless priority per port"),)
 
 
-def _next(ask: HeadroomAsk, answer: HeadroomAnswer) -> tuple[tuple[str, str], ...]:
-    """What to type next, with the same port."""
-    port = f"--speed {show_speed(ask.speed_mbps)} --length {shown_length(ask.cable_m)}{chip_words(ask.chip)}"
-    cell = f" --cell {ask.cell_bytes}B" if ask.cell_bytes else ""
-    plot = (f"headroom {port}{cell} --plot headroom.svg", "headroom over cable length")
+def _follow(ask: HeadroomAsk, answer: HeadroomAnswer) -> tuple[Follow, ...]:
+    """What to type next, about the same port."""
+    plot = Follow("headroom", "headroom over cable length", (("--plot", "headroom.svg"),))
     if ask.chip.asic is None:
-        return (("asics", "the chips whose buffers are known"), plot)
-    fleet = f" --ports {ask.ports or all_ports(ask.chip.asic, ask.speed_mbps)} --lossless {ask.lossless or 1}"
-    if answer.problems:
-        shorter = port.replace(f" --length {shown_length(ask.cable_m)}", " --length 3m")
-        return ((f"headroom {shorter}{cell}{fleet}", "with short cables"), plot)
-    marking = (f"ecn {port.replace(' --length', ' --rtt 8us --length')}{cell}{fleet}", "marking thresholds for it")
+        return (Follow("asics", "the chips whose buffers are known"), plot)
+    if any(not problem.warning for problem in answer.problems):
+        if ask.cable_m <= _IN_RACK_M:
+            return (plot,)
+        return (Follow("headroom", "with short cables", (("--length", f"{_IN_RACK_M:g}m"),)), plot)
+    marking = Follow("ecn", "marking thresholds for it", (("--tiers", "2"),))
     if ask.ports is None:
-        return ((f"headroom {port}{cell}{fleet}", "does it fit on the whole switch?"), marking, plot)
+        fleet = (("--ports", str(all_ports(ask.chip.asic, ask.speed_mbps))), ("--lossless", "1"))
+        return (Follow("headroom", "does it fit on the whole switch?", fleet), marking, plot)
     return (marking, plot)
 
 
 def all_ports(asic: Asic, speed_mbps: int) -> int:
     """Ports of a speed that the chip's capacity is enough for; 32 where it is not known."""
     return max(1, asic.capacity_gbps * 1000 // speed_mbps) if asic.capacity_gbps else 32
-
-
-def chip_words(chip: Chip) -> str:
-    """The options that name a chip again."""
-    asic = f" --asic {shlex.quote(chip.asic.key)}" if chip.asic else ""
-    return asic + (f" --model {shlex.quote(chip.model)}" if chip.model else "")
-
-
-def shown_length(cable_m: float) -> str:
-    """``30m``, ``2km``: as the options take it."""
-    return f"{cable_m / 1000:g}km" if cable_m >= 1000 else f"{cable_m:g}m"

@@ -1,30 +1,26 @@
-"""The ECN and DCQCN calculators: marking thresholds of a port, what bounds them, where DCQCN settles on them."""
+"""The ECN calculator: marking thresholds of a port, what bounds them, and published curves beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rocetune.app.calculating import (
-    Chip,
-    HeadroomAsk,
-    all_ports,
-    calculate_headroom,
-    chip_words,
-    frame_of,
-    shown_length,
-)
+from rocetune.app.calculating import Chip, HeadroomAsk, all_ports, calculate_headroom, frame_of
 from rocetune.app.errors import UseError
-from rocetune.model.plan import Assumption, PlanProblem, Why
-from rocetune.model.units import show_bytes, show_speed
-from rocetune.report.answers import CurveLine, DcqcnAnswer, EcnAnswer, HeadroomAnswer, Port, Term
-from rocetune.tuning import buffers, dcqcn, ecn, fluid, wire
-from rocetune.tuning.outlook import outlook
-from rocetune.tuning.presets import EcnPreset, ecn_preset, ecn_presets
+from rocetune.app.senders import DEFAULT_TIERS, Senders, Whys, flow_problems
+from rocetune.model.plan import Assumption, PlanProblem
+from rocetune.model.units import show_speed
+from rocetune.planner.compare import Line, chosen
+from rocetune.report.answers import EcnAnswer, Follow, HeadroomAnswer, Port, Term
+from rocetune.report.calculators import factor
+from rocetune.report.sizes import show_length
+from rocetune.report.table import counted
+from rocetune.tuning import buffers, ecn, fluid, wire
+from rocetune.tuning.presets import EcnPreset
 from rocetune.tuning.published import PublishedTable
 
 DEFAULT_FLOWS = 64
-DEFAULT_TIERS = 2
+BESIDE = ("dcqcn-paper", "hpcc", "sonic-default")  # presets to begin a comparison with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +38,7 @@ class EcnAsk:
     mtu_bytes: int = 9216
     rdma_mtu: int = 4096
     cell_bytes: int | None = None
+    delay_ns: float | None = None
     at_800g: int = wire.QUANTA_800G
     table: PublishedTable | None = None  # the user's own headroom table
     lookup: bool = True
@@ -52,28 +49,16 @@ class EcnAsk:
     dcqcn: fluid.Preset = "firmware"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DcqcnAsk:
-    """The options of ``rocetune dcqcn``. Thresholds None: those of ``rocetune ecn`` at 8 us."""
-
-    speed_mbps: int
-    flows: int
-    preset: fluid.Preset = "firmware"
-    kmin_bytes: int | None = None
-    kmax_bytes: int | None = None
-    pmax_percent: float | None = None
-    rdma_mtu: int = 4096
-    fixed: Mapping[str, int] = field(default_factory=dict)
-
-
 def calculate_ecn(ask: EcnAsk) -> EcnAnswer:
     """Thresholds, bounds and prediction. Raises UseError where an input cannot be."""
     frame, assumed = frame_of(ask.rdma_mtu, ask.mtu_bytes)
+    _check_light(ask)
     port = Port(ask.speed_mbps, ask.cable_m, ask.mtu_bytes, frame, ask.chip.asic, ask.chip.model, ask.cell_bytes)
     trip = ecn.round_trip(ask.tiers or DEFAULT_TIERS, {"--length": ask.cable_m})
     rtt = trip.rtt_us if ask.rtt_us is None else ask.rtt_us
     if ask.rtt_us is None:
-        assumed += (Assumption("round trip", f"{rtt:.3g} us: {trip.why.source}", "measure it, then --rtt"),)
+        parts = " + ".join(f"{time:.3g} us {what}" for what, _, time in _trip_parts(ask))
+        assumed += (Assumption("round trip", f"{parts}; {trip.why.source}", "measure it, then --rtt"),)
     if ask.flows is None:
         assumed += (
             Assumption("--flows", f"{DEFAULT_FLOWS} flows meet at the port", "state how many senders there are"),
@@ -84,15 +69,13 @@ def calculate_ecn(ask: EcnAsk) -> EcnAnswer:
     assumed += _ports_doubt(ask) + (held.assumptions if held else ())
     bounds = None
     if room is not None and room.shared_bytes is not None:
-        per_slice = -(-room.ports // room.slices)
-        queues = -(-room.ports * room.lossless // room.slices)
+        per_slice, queues = _per_slice(held)
         bounds = ecn.bounds(room.shared_bytes, per_slice, queues, ask.alpha)
-    senders = _Senders(ask.speed_mbps, flows, fluid.params(ask.dcqcn, ask.speed_mbps), frame, bounds, rtt)
-    line = _preset_line(_known(ask.preset), senders) if ask.preset else _computed(ask, rtt, senders, trip)
-    if line.kmin_bytes is None:
-        raise UseError(f"--preset: {line.note}", _QUEUE_REMEDY if bounds is None else "")
+    fits = room.fits if room is not None else None
+    senders = Senders(ask.speed_mbps, flows, fluid.params(ask.dcqcn, ask.speed_mbps), frame, bounds, rtt, fits)
+    line, whys = _published(ask, senders) if ask.preset else _computed(ask, rtt, senders, trip)
     told = [Assumption(f"DCQCN {ask.dcqcn}", text) for text in senders.params.assumed]
-    problems = (held.problems if held else ()) + tuple(_curve_problems(line, senders))
+    problems = (held.problems if held else ()) + tuple(_curve_problems(line, senders, published=ask.preset is not None))
     return EcnAnswer(
         port=port,
         rtt_us=rtt,
@@ -100,37 +83,44 @@ def calculate_ecn(ask: EcnAsk) -> EcnAnswer:
         flows=flows,
         dcqcn=ask.dcqcn,
         line=line,
-        terms=tuple(_terms(ask, rtt, line, held, bounds)),
+        whys=whys,
+        terms=tuple(_terms(ask, rtt, _Shown(line, whys, held, senders))),
         headroom_bytes=held.result.headroom_bytes if held else None,
         bounds=bounds,
         room=room,
-        compared=tuple(_preset_line(preset, senders) for preset in _compared(ask.compare)),
+        compared=tuple(_preset_line(preset, senders) for preset in _chosen(ask.compare)),
         assumptions=tuple(dict.fromkeys((*assumed, *told))),
         problems=problems,
-        next=_next(ask, rtt, flows),
+        follow=_follow(ask, line, flows),
     )
 
 
-_QUEUE_REMEDY = "Name the switch with --asic, --ports and --lossless: they say what a queue may hold."
+def _check_light(ask: EcnAsk) -> None:
+    """Raises UseError for a round trip that light itself does not make over the stated cable."""
+    least = wire.light_us(ask.cable_m)
+    if ask.rtt_us is not None and ask.rtt_us < least:
+        length = show_length(ask.cable_m)
+        text = f"--rtt: {ask.rtt_us:g} us is less than light takes over --length {length} and back, {least:.3g} us"
+        raise UseError(text, "Measure it between the servers farthest apart, or correct --length.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Senders:
-    """Who meets at the port, and under which bounds."""
+def _trip_parts(ask: EcnAsk) -> list[tuple[str, str, float]]:
+    """What a round trip by tiers is made of: name, formula, microseconds."""
+    tiers = ask.tiers or DEFAULT_TIERS
+    base, more = ecn.RTT_US[tiers], ask.cable_m - ecn.ORDINARY_CABLE_M
+    switches = f"over {counted(tiers, 'switch tier')}"
+    parts = [(switches, f"{base:g} us {switches}, ordinary cables included", base)]
+    if more > 0:
+        formula = f"2 x ({ask.cable_m:g} - {ecn.ORDINARY_CABLE_M:g}) m / {wire.LIGHT_M_PER_S / 1e8:g}e8 m/s"
+        parts.append((f"for the cable beyond {ecn.ORDINARY_CABLE_M:g} m", formula, wire.light_us(more)))
+    return parts
 
-    speed_mbps: int
-    flows: int
-    params: fluid.Params
-    frame_bytes: int
-    bounds: ecn.Bounds | None = None
-    rtt_us: float = ecn.RTT_US[DEFAULT_TIERS]
 
-    def line(self, name: str, kmin: int, kmax: int, pmax: float, whys: tuple[tuple[str, Why], ...] = ()) -> CurveLine:
-        """A curve with what to expect of it."""
-        seen = outlook(
-            self.speed_mbps, kmin, kmax, pmax, self.flows, self.params, self.bounds, self.frame_bytes, self.rtt_us
-        )
-        return CurveLine(name, kmin, kmax, pmax, seen, whys)
+def _per_slice(held: HeadroomAnswer | None) -> tuple[int, int]:
+    """Ports and lossless queues that one slice of the chip serves."""
+    room = held.room if held is not None else None
+    assert room is not None
+    return -(-room.ports // room.slices), -(-room.ports * room.lossless // room.slices)
 
 
 def _held(ask: EcnAsk) -> HeadroomAnswer | None:
@@ -145,6 +135,7 @@ def _held(ask: EcnAsk) -> HeadroomAnswer | None:
             mtu_bytes=ask.mtu_bytes,
             rdma_mtu=ask.rdma_mtu,
             cell_bytes=ask.cell_bytes,
+            delay_ns=ask.delay_ns,
             at_800g=ask.at_800g,
             table=ask.table,
             lookup=ask.lookup,
@@ -169,7 +160,7 @@ def _ports_doubt(ask: EcnAsk) -> tuple[Assumption, ...]:
     return ()
 
 
-def _computed(ask: EcnAsk, rtt_us: float, senders: _Senders, trip: ecn.RoundTrip) -> CurveLine:
+def _computed(ask: EcnAsk, rtt_us: float, senders: Senders, trip: ecn.RoundTrip) -> tuple[Line, Whys]:
     """The curve by objective, as the planner makes it."""
     bounds, asic = senders.bounds, ask.chip.asic
     limit = None
@@ -191,99 +182,125 @@ def _computed(ask: EcnAsk, rtt_us: float, senders: _Senders, trip: ecn.RoundTrip
         remedy = "Fewer ports or lossless priorities, a shorter --length or a larger --alpha leave more buffer."
         raise UseError(str(error), remedy) from error
     whys = (("kmin_bytes", made.kmin_why), ("kmax_bytes", made.kmax_why), ("pmax_percent", made.pmax_why))
-    return senders.line(ask.objective, made.kmin_bytes, made.kmax_bytes, made.pmax_percent, whys=whys)
+    return senders.line(ask.objective, made.kmin_bytes, made.kmax_bytes, made.pmax_percent), whys
 
 
-def _known(name: str | None) -> EcnPreset:
+def _chosen(names: Sequence[str]) -> tuple[EcnPreset, ...]:
+    """Presets by name, ``all`` for every one; several may stand in one word, with commas."""
     try:
-        return ecn_preset(name or "")
-    except ValueError as error:
-        raise UseError(str(error), "`rocetune ecn --list-presets` lists them with their sources.") from error
+        return chosen(name for words in names for name in (part.strip() for part in words.split(",")) if name)
+    except LookupError as error:
+        raise UseError(str(error.args[0]), "`rocetune ecn --list-presets` lists them with their sources.") from error
 
 
-def _compared(names: Sequence[str]) -> tuple[EcnPreset, ...]:
-    """Presets by name, ``all`` for every one; each once."""
-    found: dict[str, EcnPreset] = {}
-    for name in names:
-        some = tuple(ecn_presets().values()) if name == "all" else (_known(name),)
-        found |= {preset.name: preset for preset in some}
-    return tuple(found.values())
+def _published(ask: EcnAsk, senders: Senders) -> tuple[Line, Whys]:
+    """The curve of ``--preset``. Raises UseError where it says nothing here, with what would help."""
+    if ask.preset == "all":
+        raise UseError("--preset: one curve is asked for", "Put all of them beside it with --compare all.")
+    preset = _chosen((ask.preset or "",))[0]
+    line = _preset_line(preset, senders)
+    if line.kmin_bytes is None:
+        raise UseError(f"--preset: {line.note}", _preset_remedy(preset, ask, senders))
+    return line, (("thresholds", line.why),) if line.why else ()
 
 
-def _preset_line(preset: EcnPreset, senders: _Senders) -> CurveLine:
+def _preset_remedy(preset: EcnPreset, ask: EcnAsk, senders: Senders) -> str:
+    if preset.unit == "percent" and ask.chip.asic is None:
+        return "Name the switch with --asic, --ports and --lossless: they say what a queue may hold."
+    if preset.unit == "percent" and senders.fits is False:
+        return "Fewer --ports or --lossless, or a shorter --length: the headroom leaves nothing for a queue."
+    return "Choose a preset in bytes: `rocetune ecn --list-presets`."
+
+
+def _preset_line(preset: EcnPreset, senders: Senders) -> Line:
     """A published curve; a percentage is of what one queue may hold before it is paused."""
     bounds = senders.bounds
-    try:
-        made = preset.thresholds(senders.speed_mbps, int(bounds.incast_bytes) if bounds else None)
-    except ValueError as error:
-        return CurveLine(preset.name, note=str(error))
-    whys = (("thresholds", made.why),)
-    return senders.line(preset.name, made.kmin_bytes, made.kmax_bytes, made.pmax_percent, whys=whys)
+    span = f"{preset.kmin:g} to {preset.kmax:g}"
+    if preset.unit == "segments":
+        note = f"{preset.name} is {span} segments, whose size is not confirmed: it cannot be turned into bytes"
+        return Line(preset.name, None, None, None, None, note=note)
+    if preset.unit == "percent" and bounds is None:
+        note = f"{preset.name} is {span} percent of what a queue may hold, which is not known here"
+        return Line(preset.name, None, None, None, None, note=note)
+    made = preset.thresholds(senders.speed_mbps, int(bounds.incast_bytes) if bounds else None)
+    return senders.line(preset.name, made.kmin_bytes, made.kmax_bytes, made.pmax_percent, made.why)
 
 
-def _curve_problems(line: CurveLine, senders: _Senders) -> list[PlanProblem]:
+def _curve_problems(line: Line, senders: Senders, *, published: bool) -> list[PlanProblem]:
     """Marks that come after PFC (an error), or may (a warning), and flows that DCQCN does not hold."""
     found: list[PlanProblem] = []
     bounds, kmax = senders.bounds, line.kmax_bytes or 0
     where = f"{line.name} at {show_speed(senders.speed_mbps)}"
-    if bounds is not None and kmax >= bounds.incast_bytes:
-        limit = int(bounds.incast_bytes)
-        text = f"kmax {kmax:,} B is not below {limit:,} B, where PFC starts in a 1:1 overload: ECN comes too late"
-        found.append(PlanProblem(where, text, "a lower kmax, or a larger --alpha"))
-    elif bounds is not None and kmax > bounds.strict_bytes:
+    order = senders.start.order(line)
+    if bounds is not None and order == "no":
         text = (
-            f"kmax {kmax:,} B is above the strict ECN-before-PFC bound of {bounds.strict_bytes:,.0f} B: when all "
+            f"kmax {kmax:,} B is not below {bounds.incast_bytes:,.0f} B, where PFC starts in a 1:1 overload: ECN comes "
+            "too late"
+        )
+        found.append(PlanProblem(where, text, "another preset, or a larger --alpha" if published else "--alpha"))
+    elif bounds is not None and order == "incast only":
+        text = (
+            f"kmax {kmax:,} B is not below the strict ECN-before-PFC bound of {bounds.strict_bytes:,.0f} B: when all "
             "egress queues fill from one ingress, PFC may come first"
         )
-        remedy = "--objective latency keeps kmax below it; fine for ordinary incast"
+        instead = "--objective latency instead of --preset" if published else "--objective latency"
+        remedy = f"{instead} keeps kmax below it; fine for ordinary incast"
         found.append(PlanProblem(where, text, remedy, warning=True))
-    return [*found, *_flow_problems(where, line, senders)]
+    return [*found, *flow_problems(where, line, senders)]
 
 
-def _flow_problems(where: str, line: CurveLine, senders: _Senders) -> list[PlanProblem]:
-    found: list[PlanProblem] = []
-    seen = line.outlook
-    if seen is not None and seen.q_star_bytes is None:
-        text = (
-            f"{senders.flows} flows need p* = {seen.p_star * 100:.3g} % of packets marked, pmax is "
-            f"{line.pmax_percent:g} %: the queue passes kmax {show_bytes(line.kmax_bytes or 0)}, every packet is marked"
-        )
-        found.append(PlanProblem(where, text, "a larger pmax, or fewer flows per port", warning=True))
-    most, source = fluid.breakdown_flows(senders.speed_mbps)
-    if senders.flows >= most:
-        text = f"{senders.flows} flows on one port: DCQCN was seen to break down from {most} ({source})"
-        found.append(PlanProblem(where, text, "fewer flows per port; PFC will hold the queue", warning=True))
-    return found
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What the table of formulas is about."""
+
+    line: Line
+    whys: Whys
+    held: HeadroomAnswer | None
+    senders: Senders
 
 
-def _terms(
-    ask: EcnAsk, rtt_us: float, line: CurveLine, held: HeadroomAnswer | None, bounds: ecn.Bounds | None
-) -> list[Term]:
+def _terms(ask: EcnAsk, rtt_us: float, shown: _Shown) -> list[Term]:
     """Each number with the formula that made it."""
-    speed = show_speed(ask.speed_mbps)
-    terms = [Term("BDP", f"{speed} x {rtt_us:g} us / 8", float(ecn.bdp_bytes(ask.speed_mbps, rtt_us)))]
-    if held is not None and held.room is not None:
-        terms += _room_terms(held, bounds, ask.alpha)
+    line, speed, bdp = shown.line, show_speed(ask.speed_mbps), float(ecn.bdp_bytes(ask.speed_mbps, rtt_us))
+    trip = _trip_parts(ask) if ask.rtt_us is None else []
+    terms = []
+    if len(trip) > 1:
+        rate = ask.speed_mbps / 8
+        terms += [
+            Term("round trip" if number == 0 else "cable", formula, time * rate)
+            for number, (_, formula, time) in enumerate(trip)
+        ]
+    terms.append(Term("BDP", "round trip + cable" if terms else f"{speed} x {rtt_us:g} us / 8", bdp))
+    if shown.held is not None and shown.held.room is not None:
+        terms += _room_terms(shown.held, shown.senders.bounds, ask.alpha)
     for (name, size), words in zip(
-        (("kmin", line.kmin_bytes), ("kmax", line.kmax_bytes)), _threshold_words(ask, line), strict=True
+        (("kmin", line.kmin_bytes), ("kmax", line.kmax_bytes)), _threshold_words(ask, shown.whys), strict=True
     ):
         terms.append(Term(name, words, float(size or 0)))
     seen = line.outlook
-    if seen is not None and seen.q_star_bytes is not None:
-        words = f"kmin + {100 * seen.p_star:.3g} % / {line.pmax_percent:g} % x (kmax - kmin)"
+    if seen is not None and seen.q_star_bytes is not None and not shown.senders.start.withheld(line):
+        words = f"kmin + {_enough(seen.p_star, line)} % / {line.pmax_percent:g} % x (kmax - kmin)"
         terms.append(Term("q*", words, seen.q_star_bytes))
     return terms
 
 
-def _threshold_words(ask: EcnAsk, line: CurveLine) -> tuple[str, str]:
+def _enough(p_star: float, line: Line) -> str:
+    """p* in percent, with as many digits as give q* when the formula is done by hand."""
+    rise, pmax = (line.kmax_bytes or 0) - (line.kmin_bytes or 0), line.pmax_percent or 100
+    exact = 100 * p_star / pmax * rise
+    shown = (f"{100 * p_star:.{digits}g}" for digits in range(3, 16))
+    return next((text for text in shown if abs(float(text) / pmax * rise - exact) < 0.05), f"{100 * p_star:.15g}")
+
+
+def _threshold_words(ask: EcnAsk, whys: Whys) -> tuple[str, str]:
     """Formulas of kmin and kmax; where a bound decided one, the bound."""
     if ask.preset is not None:
-        _, why = line.whys[0]
+        _, why = whys[0]
         return why.steps[1], why.steps[1]
-    factor = ecn.LAMBDA[ask.objective]
-    plain = {"kmin_bytes": f"{factor:g} x BDP", "kmax_bytes": f"{ecn.RATIO} x kmin"}
+    times = ecn.LAMBDA[ask.objective]
+    plain = {"kmin_bytes": f"{times:g} x BDP", "kmax_bytes": f"{ecn.RATIO} x kmin"}
     words = []
-    for name, why in line.whys[:2]:
+    for name, why in whys[:2]:
         rounded = f", {why.rounding}" if why.bounds and why.rounding else ""
         words.append(why.bounds[-1] + rounded if why.bounds else plain[name])
     return words[0], words[1]
@@ -292,73 +309,37 @@ def _threshold_words(ask: EcnAsk, line: CurveLine) -> tuple[str, str]:
 def _room_terms(held: HeadroomAnswer, bounds: ecn.Bounds | None, alpha: float) -> list[Term]:
     room, each = held.room, held.result.headroom_bytes
     assert room is not None
+    length = show_length(held.port.cable_m)
     terms = [
-        Term("headroom", f"{held.result.method}, {held.port.cable_m:g} m, per lossless priority", float(each)),
-        Term("need", f"{room.ports} ports x {room.lossless} lossless x {each:,}", float(room.need_bytes)),
+        Term("headroom", f"{held.result.method}, {length}, per lossless priority", float(each)),
+        Term("need", f"{counted(room.ports, 'port')} x {room.lossless} lossless x {each:,}", float(room.need_bytes)),
     ]
     if room.shared_bytes is None or bounds is None or room.buffer_bytes is None:
         return terms
-    split = f") / {room.slices} slices" if room.slices > 1 else ""
-    start = "(" if split else ""
-    n = f"{-(-room.ports // room.slices)}"
+    split = f") / {room.slices} slices, down" if room.slices > 1 else ""
+    start, a = "(" if split else "", factor(alpha)
+    ports, queues = _per_slice(held)
+    strict = f"{a} x S / ({counted(ports, 'port')} + {a} x {counted(queues, 'queue')})"
     return [
         *terms,
         Term("S", f"{start}{room.buffer_bytes:,} - need{split}", float(room.shared_bytes)),
-        Term("strict bound", f"{alpha:g} x S / ({n} x (1 + {alpha:g} x {room.lossless}))", bounds.strict_bytes),
-        Term("xoff", f"{alpha:g} x S / (1 + {alpha:g}): PFC starts, one ingress", bounds.incast_bytes),
+        Term("strict bound", strict, bounds.strict_bytes),
+        Term("xoff", f"{a} x S / (1 + {a}): PFC starts, one ingress", bounds.incast_bytes),
     ]
 
 
-def _next(ask: EcnAsk, rtt_us: float, flows: int) -> tuple[tuple[str, str], ...]:
-    port = f"--speed {show_speed(ask.speed_mbps)} --rtt {rtt_us:g}us{chip_words(ask.chip)}"
-    if ask.chip.asic is not None:
-        port += f" --ports {ask.ports or all_ports(ask.chip.asic, ask.speed_mbps)} --lossless {ask.lossless or 1}"
-        port += f" --length {shown_length(ask.cable_m)}" + (f" --cell {ask.cell_bytes}B" if ask.cell_bytes else "")
-    rows = [(f"dcqcn --speed {show_speed(ask.speed_mbps)} --flows {flows}", "what the senders do with these marks")]
-    if not ask.compare:
-        rows.insert(0, (f"ecn {port} --compare dcqcn-paper hpcc sonic-default", "beside published settings"))
-    return (*rows, (f"ecn {port} --plot ecn.svg", "the curve among its bounds"))
-
-
-def calculate_dcqcn(ask: DcqcnAsk) -> DcqcnAnswer:
-    """What is written to the NIC, and where its flows settle. Raises UseError where an input cannot be."""
-    frame, assumed = frame_of(ask.rdma_mtu, 9216)
-    if (ask.kmin_bytes is None) != (ask.kmax_bytes is None):
-        raise UseError("--kmin and --kmax belong together", "State both, or neither.")
-    try:
-        written = dcqcn.parameters(ask.preset, ask.speed_mbps, ask.fixed)
-        model = fluid.params(ask.preset, ask.speed_mbps, ask.fixed)
-    except ValueError as error:
-        raise UseError(f"--set: {error}") from error
-    senders = _Senders(ask.speed_mbps, ask.flows, model, frame)
-    if ask.kmin_bytes is None or ask.kmax_bytes is None:
-        made = ecn.curve(ask.speed_mbps, ecn.RTT_US[2], frame_bytes=frame, flows=ask.flows, dcqcn=model)
-        kmin, kmax = made.kmin_bytes, made.kmax_bytes
-        pmax = made.pmax_percent if ask.pmax_percent is None else ask.pmax_percent
-        text = f"kmin {show_bytes(kmin)}, kmax {show_bytes(kmax)}: those of `rocetune ecn` for {ecn.RTT_US[2]:g} us"
-        assumed += (Assumption("thresholds", text, "--kmin and --kmax"),)
-    else:
-        kmin, kmax = ask.kmin_bytes, ask.kmax_bytes
-        pmax = ecn.PMAX_PERCENT if ask.pmax_percent is None else ask.pmax_percent
-        if kmin > kmax:
-            raise UseError(
-                f"--kmin {kmin:,} B is above --kmax {kmax:,} B", "Marking starts at kmin and is full at kmax."
-            )
-        if ask.pmax_percent is None:
-            assumed += (Assumption("--pmax", f"{pmax:g} %, rocetune's default"),)
-    line = senders.line("curve", kmin, kmax, pmax)
-    unsure = [Assumption(f"dcqcn {ask.preset}", text) for text in (*model.assumed, *written.notes)]
-    speed = show_speed(ask.speed_mbps)
-    return DcqcnAnswer(
-        speed_mbps=ask.speed_mbps,
-        flows=ask.flows,
-        frame_bytes=frame,
-        preset=ask.preset,
-        written=written,
-        model=model,
-        line=line,
-        breakdown=fluid.breakdown_flows(ask.speed_mbps),
-        assumptions=tuple(dict.fromkeys((*assumed, *unsure))),
-        problems=tuple(_flow_problems(show_speed(ask.speed_mbps), line, senders)),
-        next=((f"ecn --speed {speed} --rtt 8us --flows {ask.flows}", "the thresholds and their bounds"),),
+def _follow(ask: EcnAsk, line: Line, flows: int) -> tuple[Follow, ...]:
+    """What to type next, about the same port and curve."""
+    marks = (
+        ("--kmin", f"{line.kmin_bytes}B"),
+        ("--kmax", f"{line.kmax_bytes}B"),
+        ("--pmax", f"{line.pmax_percent:g}%"),
     )
+    senders = (("--flows", str(flows)), ("--preset", ask.dcqcn), *marks)
+    found = [
+        Follow("dcqcn", "what the senders do with these marks", senders, ("--preset",)),
+        Follow("ecn", "the curve among its bounds", (("--plot", "ecn.svg"),)),
+    ]
+    if not ask.compare:
+        found.insert(0, Follow("ecn", "beside published settings", (("--compare", BESIDE),)))
+    return tuple(found)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from math import log
 from pathlib import Path
 
 from rocetune.app.calculating import HeadroomAsk, compute
 from rocetune.app.errors import UseError
-from rocetune.model.units import bytes_to_us, show_bytes, show_speed
-from rocetune.report.answers import CurveLine, EcnAnswer, HeadroomAnswer
-from rocetune.report.calculators import METHODS, port_words
+from rocetune.model.units import show_speed
+from rocetune.planner.compare import Line
+from rocetune.report.answers import EcnAnswer, HeadroomAnswer
+from rocetune.report.calculators import METHODS, factor, port_words
+from rocetune.report.curves import start_of
 from rocetune.report.plots import (
     LengthPlot,
     Level,
@@ -20,9 +24,13 @@ from rocetune.report.plots import (
     draw_length,
     draw_marking,
 )
+from rocetune.report.side_by_side import Start
+from rocetune.report.sizes import size_and_us
+from rocetune.report.table import counted
 
 _LEAST_SPAN_M = 320.0  # so that 5, 40 and 300 m, the lengths of most published tables, are in the picture
 _SAMPLES = 240
+_MOST_CURVES = 8  # beside the answer's own: more cannot be told apart
 _JUST_BEYOND_M = 0.01  # where a table jumps to its next row
 
 
@@ -59,31 +67,28 @@ def _published(answer: HeadroomAnswer, span: float) -> tuple[tuple[float, int], 
 
 def plot_marking(answer: EcnAnswer, path: Path) -> None:
     """The marking curve with bounds, pool and compared presets. Raises UseError where matplotlib is missing."""
-    port, room, bounds = answer.port, answer.room, answer.bounds
-    words = [show_speed(port.speed_mbps), f"RTT {answer.rtt_us:g} µs", f"{answer.flows} flows"]
+    port, room, bounds, start = answer.port, answer.room, answer.bounds, start_of(answer)
+    words = [show_speed(port.speed_mbps), f"round trip {answer.rtt_us:.3g} us", counted(answer.flows, "flow")]
     if port.asic is not None and room is not None:
         model = f" ({port.model})" if port.model else ""
-        words += [f"{port.asic.name}{model}", f"{room.ports} ports x {room.lossless} lossless, alpha {room.alpha:g}"]
+        switch = f"{counted(room.ports, 'port')} x {room.lossless} lossless, alpha {factor(room.alpha)}"
+        words += [f"{port.asic.name}{model}", switch]
 
     def level(short: str, name: str, size: float | None) -> Level | None:
         if size is None:
             return None
-        time = bytes_to_us(round(size), port.speed_mbps)
-        return Level(
-            short,
-            f"{name}: {show_bytes(round(size))}, {time:,.0f} µs"
-            if time >= 100
-            else f"{name}: {show_bytes(round(size))}, {time:.3g} µs",
-            size,
-        )
+        return Level(short, f"{name}: {size_and_us(round(size), port.speed_mbps)}", size)
 
     split = f" of one of {room.slices} slices" if room is not None and room.slices > 1 else ""
+    others = [_marking(line, start) for line in answer.compared if line.kmax_bytes is not None]
+    shown = nearest(answer.line.kmax_bytes or 1, merged(others))
     plot = MarkingPlot(
         title=f"ECN marking: {answer.line.name}, {show_speed(port.speed_mbps)}",
         subtitle=", ".join(words),
         speed_mbps=port.speed_mbps,
-        curve=_marking(answer.line),
-        others=tuple(_marking(line) for line in answer.compared if line.kmin_bytes is not None),
+        curve=_marking(answer.line, start),
+        others=shown,
+        left_out=len(others) - sum(curve.name.count(", ") + 1 for curve in shown),
         strict=level("strict bound", "strict bound, every queue full", bounds.strict_bytes if bounds else None),
         xoff=level("xoff: PFC", "xoff, PFC starts (one ingress)", bounds.incast_bytes if bounds else None),
         pool=level("pool S", f"shared pool S{split}", room.shared_bytes if room else None),
@@ -91,11 +96,26 @@ def plot_marking(answer: EcnAnswer, path: Path) -> None:
     drawn(lambda: draw_marking(plot, path))
 
 
-def _marking(line: CurveLine) -> Marking:
+def merged(curves: Iterable[Marking]) -> list[Marking]:
+    """Curves that are the same drawn once, under all their names."""
+    names: dict[Marking, list[str]] = {}
+    for curve in curves:
+        names.setdefault(replace(curve, name=""), []).append(curve.name)
+    return [replace(curve, name=", ".join(found)) for curve, found in names.items()]
+
+
+def nearest(kmax_bytes: int, curves: Sequence[Marking]) -> tuple[Marking, ...]:
+    """As many curves as can be told apart, those whose kmax is nearest, in the order in which they came."""
+    near = sorted(curves, key=lambda curve: abs(log(curve.kmax_bytes / kmax_bytes)))[:_MOST_CURVES]
+    return tuple(curve for curve in curves if curve in near)
+
+
+def _marking(line: Line, start: Start) -> Marking:
     assert line.kmin_bytes is not None and line.kmax_bytes is not None and line.pmax_percent is not None
-    seen = line.outlook
+    seen = None if start.withheld(line) else line.outlook
     settled = (seen.q_star_bytes, seen.p_star) if seen is not None and seen.q_star_bytes is not None else None
-    return Marking(line.name, line.kmin_bytes, line.kmax_bytes, line.pmax_percent, settled)
+    beyond = seen is not None and settled is None
+    return Marking(line.name, line.kmin_bytes, line.kmax_bytes, line.pmax_percent, settled, beyond)
 
 
 def drawn(draw: Callable[[], None]) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import click
 
 from rocetune.cli import complete, quantity
 from rocetune.cli.options import settings, shared
+from rocetune.cli.typed import Typed, carried
 
 
 def _fixed(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, int]:
@@ -22,6 +24,7 @@ def _fixed(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
 
 
 @click.command(
+    cls=Typed,
     help="DCQCN parameters of a NIC and the marking probability, queue and CNP load at which its flows settle.",
     epilog="Example: rocetune dcqcn --speed 400G --flows 64 --preset scaled --kmin 400KB --kmax 1600KB",
 )
@@ -65,7 +68,7 @@ def command(
     fixed: dict[str, int],
 ) -> None:
     """Print parameters and prediction."""
-    from rocetune.app.marking import DcqcnAsk, calculate_dcqcn
+    from rocetune.app.senders import DcqcnAsk, calculate_dcqcn
     from rocetune.report.curves import dcqcn_json, dcqcn_markdown, dcqcn_text
 
     shared_options = settings()
@@ -82,6 +85,7 @@ def command(
             fixed=fixed,
         )
     )
+    answer = replace(answer, next=carried(answer.follow))
     if form == "json":
         click.echo(dcqcn_json(answer))
     elif form == "markdown":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,11 @@ import click
 
 from rocetune.cli import complete, quantity
 from rocetune.cli.options import settings, shared
+from rocetune.cli.typed import Typed, carried
 
 
 @click.command(
+    cls=Typed,
     help="ECN thresholds of a port from round trip and buffer, with the bounds that keep marking ahead of PFC.",
     epilog="Example: rocetune ecn --speed 400G --rtt 8us --asic Z9332F --ports 32 --lossless 2 --length 30m",
 )
@@ -26,6 +29,7 @@ from rocetune.cli.options import settings, shared
 @click.option("--lossless", type=quantity.PRIORITIES, metavar="N", help="Lossless priorities per port (1).")
 @click.option("--length", type=quantity.LENGTH, metavar="LENGTH", default=30.0, help="Cable length (30m).")
 @click.option("--cell", type=quantity.CELL, metavar="SIZE", help="Buffer cell, where the chip's is not known: 254B.")
+@click.option("--delay", type=quantity.DELAY, metavar="TIME", help="MAC, PHY and FEC of both ends, as in 200ns.")
 @click.option("--quanta-800g", type=click.Choice(["1810", "905"]), help="Peer's reaction at 800G (1810).")
 @click.option(
     "--table",
@@ -106,6 +110,7 @@ def _answer(form: str, plot: Path | None, compare: tuple[str, ...], asked: dict[
             lossless=asked["lossless"],
             alpha=asked["alpha"],
             cell_bytes=asked["cell"],
+            delay_ns=asked["delay"],
             at_800g=int(asked["quanta_800g"] or known.quanta_800g),
             table=table_file(asked["table"]) if asked["table"] else own,
             lookup=not asked["no_table"],
@@ -122,12 +127,13 @@ def _answer(form: str, plot: Path | None, compare: tuple[str, ...], asked: dict[
         from rocetune.app.plotting import plot_marking
 
         plot_marking(answer, plot)
+    answer = replace(answer, next=carried(answer.follow))
     if form == "json":
         click.echo(ecn_json(answer))
     elif form == "markdown":
-        click.echo(ecn_markdown(answer), nl=False)
+        click.echo(ecn_markdown(answer, verbose=settings().verbose), nl=False)
     else:
-        click.echo(ecn_text(answer, settings().paint()))
+        click.echo(ecn_text(answer, settings().paint(), verbose=settings().verbose))
         settings().next(answer.next)
     quantity.drawn(plot)
     if any(not problem.warning for problem in answer.problems):

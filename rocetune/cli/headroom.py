@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from rocetune.cli import complete, quantity
 from rocetune.cli.options import settings, shared
+from rocetune.cli.typed import Typed, carried
 
 
 @click.command(
+    cls=Typed,
     help="PFC headroom of a port with its arithmetic; with --ports, whether a whole switch of them fits.",
     epilog="Example: rocetune headroom --speed 400G --length 30m --asic tomahawk3 --ports 32 --lossless 2",
 )
@@ -93,6 +96,7 @@ def command(
         from rocetune.app.plotting import plot_headroom
 
         plot_headroom(answer, ask, plot)
+    answer = replace(answer, next=carried(answer.follow))
     if form == "json":
         click.echo(headroom_json(answer))
     elif form == "markdown":

@@ -66,6 +66,6 @@ def _compare(plan: Plan, names: Sequence[str], compared: Sequence[str], form: st
     if form == "json":
         click.echo(compare_json(found))
     elif form == "markdown":
-        click.echo(compare_markdown(found), nl=False)
+        click.echo(compare_markdown(found, verbose=options.verbose), nl=False)
     else:
-        click.echo(compare_text(found, options.paint()))
+        click.echo(compare_text(found, options.paint(), verbose=options.verbose))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rocetune.model.plan import Assumption, PlanProblem, Why
 from rocetune.tuning.asics import Asic
@@ -10,7 +11,22 @@ from rocetune.tuning.dcqcn import Dcqcn
 from rocetune.tuning.ecn import Bounds
 from rocetune.tuning.fluid import Params
 from rocetune.tuning.headroom import Headroom
-from rocetune.tuning.outlook import Outlook
+
+if TYPE_CHECKING:
+    from rocetune.planner.compare import Line  # which loads the site: headroom starts without
+
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """A command to type next: every option of this one that it knows, as it was typed, but for those named here.
+
+    ``options`` are set instead of, or on top of, what was typed; ``without`` are left out.
+    """
+
+    command: str
+    why: str
+    options: tuple[tuple[str, str | tuple[str, ...]], ...] = ()
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +69,7 @@ class Room:
     crowded_bytes: int | None = None  # where each is paused when all are congested
     xon_bytes: int | None = None
     pool_bytes: int | None = None  # shared headroom pool that the network OS configures on this model
-    pausing_at_once: int | None = None
+    pausing_at_once: int | None = None  # priority groups that it holds, of those that there are
     slices: int = 1
     whys: tuple[Why, ...] = ()
 
@@ -71,27 +87,15 @@ class HeadroomAnswer:
     result: Headroom
     terms: tuple[Term, ...]  # empty: no parts, the derivation stands alone
     floor: tuple[Term, ...]  # what physics needs
-    confidence: str
+    confidence: str  # of the number: high, medium or low; yours: a user's own table or chip made it
     notes: tuple[str, ...] = ()  # how a table was chosen, what other tables have
     room: Room | None = None
     published: tuple[tuple[float, int], ...] = ()  # rows of the chip at this speed: metres, bytes
-    published_name: str = ""
+    published_name: str = ""  # whose rows they are, in words
     assumptions: tuple[Assumption, ...] = ()
     problems: tuple[PlanProblem, ...] = ()
-    next: tuple[tuple[str, str], ...] = ()  # (arguments of rocetune, why)
-
-
-@dataclass(frozen=True, slots=True)
-class CurveLine:
-    """One marking curve at the asked port. All None: the preset says nothing for it, and ``note`` why."""
-
-    name: str
-    kmin_bytes: int | None = None
-    kmax_bytes: int | None = None
-    pmax_percent: float | None = None
-    outlook: Outlook | None = None
-    whys: tuple[tuple[str, Why], ...] = ()  # by threshold, or once for all
-    note: str = ""
+    follow: tuple[Follow, ...] = ()
+    next: tuple[tuple[str, str], ...] = ()  # ``follow`` with what was typed: (arguments of rocetune, why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +107,16 @@ class EcnAnswer:
     bdp_bytes: int
     flows: int
     dcqcn: str  # preset of the senders
-    line: CurveLine
+    line: Line
     terms: tuple[Term, ...]
+    whys: tuple[tuple[str, Why], ...] = ()  # by threshold, or once for all
     headroom_bytes: int | None = None
     bounds: Bounds | None = None
     room: Room | None = None
-    compared: tuple[CurveLine, ...] = ()
+    compared: tuple[Line, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     problems: tuple[PlanProblem, ...] = ()
+    follow: tuple[Follow, ...] = ()
     next: tuple[tuple[str, str], ...] = ()
 
 
@@ -124,9 +130,11 @@ class DcqcnAnswer:
     preset: str
     written: Dcqcn  # what is written to the NIC
     model: Params  # what the prediction is made with
-    line: CurveLine
+    line: Line
+    whys: tuple[tuple[str, Why], ...]
     breakdown: tuple[int, str]  # flows from which DCQCN was seen to break down, and the source
     terms: tuple[Term, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     problems: tuple[PlanProblem, ...] = ()
+    follow: tuple[Follow, ...] = ()
     next: tuple[tuple[str, str], ...] = ()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocetune.model.plan import Assumption, PlanProblem, Why
-from rocetune.model.units import bytes_to_us, show_bytes, show_speed
+from rocetune.model.plan import Assumption, PlanProblem
+from rocetune.model.units import show_speed
 from rocetune.report import encode
 from rocetune.report.answers import HeadroomAnswer, Port, Room, Term
 from rocetune.report.plan import problems_text
-from rocetune.report.table import PLAIN, Paint, markdown_table, table, to_json
+from rocetune.report.sizes import show_length, show_size, us
+from rocetune.report.table import PLAIN, Paint, counted, markdown_table, table, to_json
+from rocetune.tuning.duration import show_us
 
 _HEAD = ("term", "formula", "bytes")
 
@@ -69,11 +71,11 @@ def headroom_json(answer: HeadroomAnswer) -> str:
 
 
 def port_words(port: Port) -> str:
-    """``400G, 30 m, Tomahawk 3, MTU 9216, lossless frame 4178 B``."""
+    """``400G, 30 m, Tomahawk 3, MTU 9,216 B, lossless frame 4,178 B``."""
     chip = port.asic.name if port.asic else "chip not named"
-    words = [show_speed(port.speed_mbps), f"{port.cable_m:g} m", chip + (f" ({port.model})" if port.model else "")]
+    words = [show_speed(port.speed_mbps), show_length(port.cable_m), chip + (f" ({port.model})" if port.model else "")]
     cell = [f"cell {port.cell_bytes} B"] if port.cell_bytes else []
-    return ", ".join([*words, *cell, f"MTU {port.mtu_bytes}", f"lossless frame {port.frame_bytes} B"])
+    return ", ".join([*words, *cell, f"MTU {port.mtu_bytes:,} B", f"lossless frame {port.frame_bytes:,} B"])
 
 
 def port_json(port: Port) -> encode.Json:
@@ -91,12 +93,7 @@ def port_json(port: Port) -> encode.Json:
 
 def sized(size_bytes: int, speed_mbps: int) -> str:
     """``195.3 KB, 3.91 us``."""
-    return f"{show_bytes(size_bytes)}, {bytes_to_us(size_bytes, speed_mbps):.3g} us"
-
-
-def us(size_bytes: int | None, speed_mbps: int) -> float | None:
-    """Microseconds at line rate, to three decimals."""
-    return None if size_bytes is None else round(bytes_to_us(size_bytes, speed_mbps), 3)
+    return f"{show_size(size_bytes)}, {show_us(size_bytes, speed_mbps)}"
 
 
 def _breakdown(answer: HeadroomAnswer, size: str, paint: Paint) -> str:
@@ -117,12 +114,19 @@ def _basis(answer: HeadroomAnswer) -> list[str]:
     result = answer.result
     parts = " + ".join(f"{term.name} {term.size_bytes:,.0f}" for term in answer.floor)
     return [
-        f"method: {METHODS.get(result.method, result.method)} (confidence of the figures: {answer.confidence})",
+        _method(answer),
         f"source: {result.why.source}",
         *(f"bound: {bound}" for bound in result.why.bounds),
         *(f"note: {note}" for note in answer.notes),
         f"floor: {result.physical_bytes:,} B = {parts}",
     ]
+
+
+def _method(answer: HeadroomAnswer) -> str:
+    method = answer.result.method
+    if answer.confidence == "yours":
+        return f"method: {_YOURS.get(method, method)}"
+    return f"method: {METHODS.get(method, method)} (confidence of the figures: {answer.confidence})"
 
 
 METHODS = {
@@ -131,10 +135,16 @@ METHODS = {
     "canonical": "canonical sum with the worst factor of the chip's cells",
     "generic": "canonical sum with the largest cell of any chip",
 }
+_YOURS = {
+    "table": "row of your own table, at the next listed length",
+    "preset": "preset of your own chip",
+    "canonical": "canonical sum with the worst factor of the cells of your own chip",
+}
 
 
 def _room_lines(room: Room, headroom_bytes: int, speed_mbps: int, paint: Paint) -> list[str]:
-    need = f"{room.ports} ports x {room.lossless} lossless x {headroom_bytes:,} B = {room.need_bytes:,} B"
+    ports = counted(room.ports, "port")
+    need = f"{ports} x {room.lossless} lossless x {headroom_bytes:,} B = {room.need_bytes:,} B"
     if room.buffer_bytes is None:
         return [f"need: {need}"]
     verdict = paint("good", "fits") if room.fits else paint("bad", "does not fit")
@@ -142,21 +152,29 @@ def _room_lines(room: Room, headroom_bytes: int, speed_mbps: int, paint: Paint) 
     if room.shared_bytes is not None and room.xoff_bytes is not None:
         each = f" in each of {room.slices} slices" if room.slices > 1 else ""
         lines.append(f"left for sharing: S = {room.shared_bytes:,} B{each}")
-        start = f"pause starts (xoff): {room.alpha:g} x S / (1 + {room.alpha:g}) = "
-        lines.append(
-            f"{start}{room.xoff_bytes:,} B, {bytes_to_us(room.xoff_bytes, speed_mbps):.3g} us, for a lone group"
-        )
+        alpha = factor(room.alpha)
+        start = f"pause starts (xoff): {alpha} x S / (1 + {alpha}) = {room.xoff_bytes:,} B"
+        lines.append(f"{start}, {show_us(room.xoff_bytes, speed_mbps)}, for a lone group")
         if room.crowded_bytes is not None and room.xon_bytes is not None:
             lines.append(f"with every group congested: {room.crowded_bytes:,} B each")
             gap = room.xoff_bytes - room.xon_bytes
             lines.append(f"pause ends (xon): two frames in whole cells, {gap:,} B, lower = {room.xon_bytes:,} B")
-    if room.pool_bytes:
-        ratio = room.need_bytes / room.pool_bytes
-        lines.append(
-            f"SONiC's shared headroom pool of this model: {room.pool_bytes:,} B, over-subscribed {ratio:.2f} times; "
-            f"{room.pausing_at_once} groups can pause at once"
-        )
+    if room.pool_bytes and room.pausing_at_once is not None:
+        lines.append(_pool_line(room, room.pool_bytes, room.pausing_at_once))
     return lines
+
+
+def _pool_line(room: Room, pool_bytes: int, at_once: int) -> str:
+    ratio, groups = room.need_bytes / pool_bytes, room.ports * room.lossless
+    name = f"SONiC's shared headroom pool of this model: {pool_bytes:,} B"
+    if ratio <= 1:
+        return f"{name} holds the need, {ratio:.2f} of it: {counted(groups, 'group')} can pause at once, which is all"
+    return f"{name}, over-subscribed {ratio:.2f} times: {at_once} of {counted(groups, 'group')} can pause at once"
+
+
+def factor(alpha: float) -> str:
+    """A dynamic threshold factor with the digits that it needs."""
+    return f"{alpha:g}" if float(f"{alpha:g}") == alpha else repr(alpha)
 
 
 def room_json(room: Room | None) -> encode.Json:
@@ -183,14 +201,6 @@ def room_json(room: Room | None) -> encode.Json:
 def terms_json(terms: Sequence[Term]) -> list[encode.Json]:
     """The breakdown; ``bytes`` may have a fraction, only the sum is whole."""
     return [{"term": term.name, "formula": term.formula, "bytes": round(term.size_bytes, 2)} for term in terms]
-
-
-def why_lines(why: Why, indent: str = "  ") -> list[str]:
-    """A derivation, indented."""
-    lines = [*why.steps, *(f"bound: {bound}" for bound in why.bounds)]
-    if why.rounding:
-        lines.append(f"rounded {why.rounding}")
-    return [indent + line for line in lines]
 
 
 def tail_blocks(assumptions: Sequence[Assumption], problems: Sequence[PlanProblem], paint: Paint) -> list[str]:

@@ -4,63 +4,74 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rocetune.model.units import bytes_to_us, show_bytes, show_speed
-from rocetune.report import encode
-from rocetune.report.answers import CurveLine, DcqcnAnswer, EcnAnswer, Term
-from rocetune.report.calculators import port_json, port_words, room_json, tail_blocks, tail_json, tail_markdown, us
-from rocetune.report.table import PLAIN, Paint, markdown_table, table, to_json
+from rocetune.model.units import show_speed
+from rocetune.planner.compare import Line
+from rocetune.report import encode, side_by_side
+from rocetune.report.answers import DcqcnAnswer, EcnAnswer, Term
+from rocetune.report.calculators import port_json, port_words, room_json, tail_blocks, tail_json, tail_markdown
+from rocetune.report.side_by_side import Start
+from rocetune.report.sizes import show_size, us
+from rocetune.report.table import PLAIN, Paint, counted, markdown_table, table, to_json
 from rocetune.tuning.dcqcn import PARAMETERS
-from rocetune.tuning.ecn import Bounds
-from rocetune.tuning.presets import EcnPreset, ecn_presets
+from rocetune.tuning.duration import show_us
+from rocetune.tuning.presets import EcnPreset
 
-_HEAD = ("term", "formula", "bytes", "µs")
-_COMPARED = ("curve", "kmin", "kmax", "pmax", "p*", "q*", "CNPs", "marks before PFC")
-_WORDS = ("goodput", "bystander", "burst", "pause")
-_LEGEND = (
-    "p*: share of packets marked once the flows have settled (fluid model); q*: the queue that stands then; CNPs: sent "
-    "per second by the receiving port."
-)
+_FEW = 3  # presets whose sources are told without being asked
+_HEAD = ("term", "formula", "bytes", "us")
 
 
-def ecn_text(answer: EcnAnswer, paint: Paint = PLAIN) -> str:
+def start_of(answer: EcnAnswer) -> Start:
+    """Where PFC starts on the asked switch."""
+    bounds, fits = answer.bounds, answer.room.fits if answer.room else None
+    return Start(bounds.strict_bytes, bounds.incast_bytes, fits) if bounds else Start(fits=fits)
+
+
+def ecn_text(answer: EcnAnswer, paint: Paint = PLAIN, *, verbose: bool = False) -> str:
     """The numbers with their formulas, the bounds, what to expect, presets beside it."""
+    start, lines = start_of(answer), (answer.line, *answer.compared)
     blocks = [f"{paint('bold', 'ECN marking')}  {_ecn_about(answer)}"]
     blocks.append(table(_rows(answer.terms, answer.port.speed_mbps), _HEAD, indent="  ", right=(2, 3)))
-    blocks.append("\n".join([paint("good", _result(answer.line)), *_seen_lines(answer.line, answer.flows)]))
+    about = [*_pmax_lines(answer), *_seen_lines(answer.line, answer.flows, start)]
+    blocks.append("\n".join([paint("good", _result(answer.line)), *about]))
     if answer.compared:
-        blocks.append(table(_compared(answer), _COMPARED, indent="  "))
-        blocks += [f"  {line.name}: {line.note}" for line in answer.compared if line.note]
-        for line in (answer.line, *answer.compared):
-            if line.outlook is not None:
-                blocks.append("\n".join([f"expect of {line.name}", *(f"  {text}" for text in _expectations(line))]))
+        rows = side_by_side.rows(lines, answer.port.speed_mbps, start)
+        blocks.append(table(rows, side_by_side.HEAD, indent="  "))
+        blocks += side_by_side.words_text(lines, start, every=verbose, paint=paint)
     else:
-        blocks.append("\n".join(_expectations(answer.line)))
-    blocks.append("\n".join(_sources((answer.line, *answer.compared))))
+        blocks.append("\n".join(_expectations(answer.line, start)))
+    blocks.append("\n".join(_sources(answer, verbose)))
     blocks += tail_blocks(answer.assumptions, answer.problems, paint)
-    return "\n\n".join([*(block for block in blocks if block), _LEGEND])
+    return "\n\n".join([*(block for block in blocks if block), *_legend(answer)])
 
 
-def ecn_markdown(answer: EcnAnswer) -> str:
+def ecn_markdown(answer: EcnAnswer, *, verbose: bool = False) -> str:
     """The same for a review."""
+    start, lines = start_of(answer), (answer.line, *answer.compared)
     blocks = [f"### ECN marking: {_ecn_about(answer)}"]
     blocks.append(markdown_table(_rows(answer.terms, answer.port.speed_mbps), _HEAD))
     blocks.append(f"**{_result(answer.line)}**")
-    lines = [*_seen_lines(answer.line, answer.flows), *([] if answer.compared else _expectations(answer.line))]
-    blocks.append("\n".join(f"- {line.strip()}" for line in lines))
+    about = [*_pmax_lines(answer), *_seen_lines(answer.line, answer.flows, start)]
+    about += [] if answer.compared else _expectations(answer.line, start)
+    blocks.append("\n".join(f"- {line.strip()}" for line in about))
     if answer.compared:
-        blocks.append(markdown_table(_compared(answer), _COMPARED))
-        blocks += [f"{line.name}: {line.note}" for line in answer.compared if line.note]
-        blocks.append(markdown_table(_expected((answer.line, *answer.compared)), ("expect of", *_WORDS)))
-    blocks.append("\n".join(f"- {line}" for line in _sources((answer.line, *answer.compared))))
-    return "\n\n".join([*blocks, *tail_markdown(answer.assumptions, answer.problems), _LEGEND]) + "\n"
+        blocks.append(markdown_table(side_by_side.rows(lines, answer.port.speed_mbps, start), side_by_side.HEAD))
+        blocks += side_by_side.words_markdown(lines, start, every=verbose)
+    blocks.append("\n".join(f"- {line}" for line in _sources(answer, verbose)))
+    tail = tail_markdown(answer.assumptions, answer.problems)
+    return "\n\n".join([*(block for block in blocks if block), *tail, *_legend(answer)]) + "\n"
+
+
+def _legend(answer: EcnAnswer) -> list[str]:
+    more = [side_by_side.ORDER_LEGEND, side_by_side.NO_SCORE] if answer.compared else []
+    return [side_by_side.LEGEND, *more]
 
 
 def ecn_document(answer: EcnAnswer) -> encode.Json:
     """``rocetune.ecn/1``: thresholds at top level under the plan's names."""
-    speed, bounds = answer.port.speed_mbps, answer.bounds
+    speed, bounds, start = answer.port.speed_mbps, answer.bounds, start_of(answer)
     return {
         "format": "rocetune.ecn/1",
-        **_curve_json(answer.line, speed),
+        **side_by_side.line_json(answer.line, speed, start, side_by_side.whys_json(answer.whys)),
         "bdp_bytes": answer.bdp_bytes,
         "rtt_us": answer.rtt_us,
         "flows": answer.flows,
@@ -72,9 +83,14 @@ def ecn_document(answer: EcnAnswer) -> encode.Json:
         **port_json(answer.port),
         "breakdown": _terms_json(answer.terms, speed),
         "bounds_why": encode.why_json(bounds.why) if bounds else None,
-        "compare": [_curve_json(line, speed) for line in answer.compared],
+        "compare": [_compared_json(line, speed, start) for line in answer.compared],
         **tail_json(answer.assumptions, answer.problems, answer.next),
     }
+
+
+def _compared_json(line: Line, speed_mbps: int, start: Start) -> encode.Json:
+    whys = (("thresholds", line.why),) if line.why else ()
+    return side_by_side.line_json(line, speed_mbps, start, side_by_side.whys_json(whys))
 
 
 def ecn_json(answer: EcnAnswer) -> str:
@@ -84,7 +100,7 @@ def ecn_json(answer: EcnAnswer) -> str:
 
 def dcqcn_text(answer: DcqcnAnswer, paint: Paint = PLAIN) -> str:
     """Parameters, then where the flows settle."""
-    about = f"{show_speed(answer.speed_mbps)}, {answer.flows} flows, preset {answer.preset}"
+    about = f"{show_speed(answer.speed_mbps)}, {counted(answer.flows, 'flow')}, preset {answer.preset}"
     blocks = [f"{paint('bold', 'DCQCN')}  {about}"]
     written = _written_rows(answer)
     if written:
@@ -92,23 +108,23 @@ def dcqcn_text(answer: DcqcnAnswer, paint: Paint = PLAIN) -> str:
     else:
         blocks.append("written to the NIC: no rate or timer; it keeps its own")
     blocks.append("the prediction is made with\n" + table(_model_rows(answer), indent="  ", right=(1,)))
-    blocks.append("\n".join([paint("good", _result(answer.line)), *_seen_lines(answer.line, answer.flows)]))
+    blocks.append("\n".join([paint("good", _result(answer.line)), *_seen_lines(answer.line, answer.flows, Start())]))
     blocks.append(f"published breakdown: {answer.breakdown[0]} flows per port; {answer.breakdown[1]}")
     blocks += tail_blocks(answer.assumptions, answer.problems, paint)
-    return "\n\n".join([*blocks, _LEGEND])
+    return "\n\n".join([*blocks, side_by_side.LEGEND])
 
 
 def dcqcn_markdown(answer: DcqcnAnswer) -> str:
     """The same for a review."""
-    about = f"{show_speed(answer.speed_mbps)}, {answer.flows} flows, preset {answer.preset}"
+    about = f"{show_speed(answer.speed_mbps)}, {counted(answer.flows, 'flow')}, preset {answer.preset}"
     written = _written_rows(answer)
     blocks = [f"### DCQCN: {about}"]
     blocks.append(markdown_table(written, _WRITTEN) if written else "Nothing is written: the NIC keeps its own.")
     blocks.append(markdown_table(_model_rows(answer), ("the prediction is made with", "", "")))
     blocks.append(f"**{_result(answer.line)}**")
-    blocks.append("\n".join(f"- {line.strip()}" for line in _seen_lines(answer.line, answer.flows)))
+    blocks.append("\n".join(f"- {line.strip()}" for line in _seen_lines(answer.line, answer.flows, Start())))
     blocks.append(f"Published breakdown: {answer.breakdown[0]} flows per port; {answer.breakdown[1]}")
-    return "\n\n".join([*blocks, *tail_markdown(answer.assumptions, answer.problems), _LEGEND]) + "\n"
+    return "\n\n".join([*blocks, *tail_markdown(answer.assumptions, answer.problems), side_by_side.LEGEND]) + "\n"
 
 
 def dcqcn_document(answer: DcqcnAnswer) -> encode.Json:
@@ -122,7 +138,7 @@ def dcqcn_document(answer: DcqcnAnswer) -> encode.Json:
         "preset": answer.preset,
         "parameters": dict(answer.written.parameters),
         "parameters_why": {name: encode.why_json(why) for name, why in answer.written.why.items()},
-        **_curve_json(answer.line, answer.speed_mbps),
+        **side_by_side.line_json(answer.line, answer.speed_mbps, Start(), side_by_side.whys_json(answer.whys)),
         "model": {
             "ai_mbps": model.ai_mbps,
             "timer_us": model.timer_us,
@@ -184,7 +200,7 @@ def _preset_size(preset: EcnPreset, value: float) -> str:
     if preset.unit != "bytes":
         return f"{value:g} {'%' if preset.unit == 'percent' else preset.unit}"
     per = f" per {show_speed(preset.per_mbps)}" if preset.per_mbps else ""
-    return show_bytes(round(value)) + per
+    return show_size(round(value)) + per
 
 
 def _preset_json(preset: EcnPreset) -> encode.Json:
@@ -231,88 +247,64 @@ def _model_rows(answer: DcqcnAnswer) -> list[list[str]]:
 
 
 def _ecn_about(answer: EcnAnswer) -> str:
-    return f"{port_words(answer.port)}, RTT {answer.rtt_us:g} us, {answer.flows} flows (DCQCN {answer.dcqcn})"
+    flows = f"{counted(answer.flows, 'flow')} (DCQCN {answer.dcqcn})"
+    return f"{port_words(answer.port)}, round trip {answer.rtt_us:.3g} us, {flows}"
 
 
 def _rows(terms: Sequence[Term], speed_mbps: int) -> list[list[str]]:
     return [
-        [
-            term.name,
-            term.formula,
-            f"{term.size_bytes:,.0f}",
-            f"{bytes_to_us(round(term.size_bytes), speed_mbps):,.3g}" if term.size_bytes < 10**7 else
-            f"{bytes_to_us(round(term.size_bytes), speed_mbps):,.0f}",
-        ]
+        [term.name, term.formula, f"{term.size_bytes:,.0f}", show_us(term.size_bytes, speed_mbps).removesuffix(" us")]
         for term in terms
-    ]  # fmt: skip
+    ]
 
 
-def _result(line: CurveLine) -> str:
+def _result(line: Line) -> str:
     return f"kmin {line.kmin_bytes:,} B, kmax {line.kmax_bytes:,} B, pmax {line.pmax_percent:g} %"
 
 
-def _seen_lines(line: CurveLine, flows: int) -> list[str]:
+def _pmax_lines(answer: EcnAnswer) -> list[str]:
+    """Why pmax is what it is."""
+    steps = [step for name, why in answer.whys if name != "kmin_bytes" for step in why.steps if _of_pmax(step)]
+    steps += [bound for name, why in answer.whys if name == "pmax_percent" for bound in why.bounds]
+    return [f"why: {'; '.join(steps)}"] if steps else []
+
+
+def _of_pmax(step: str) -> bool:
+    return step.startswith(("least pmax", "pmax"))
+
+
+def _seen_lines(line: Line, flows: int, start: Start) -> list[str]:
     """Where DCQCN settles on a curve, and the bound that decided it."""
-    seen = line.outlook
+    seen, reason = line.outlook, start.withheld(line)
     if seen is None:
         return []
+    if reason:
+        return [f"prediction withheld: {reason}", f"active bound: {start.bound(line)}"]
     queue = "beyond kmax: every packet is marked" if seen.q_star_bytes is None else f"{round(seen.q_star_bytes):,} B"
-    return [
-        f"predicted for {flows} flows: p* {seen.p_star * 100:.3g} %, q* {queue}, {seen.cnp_per_s:,.0f} CNPs per second",
-        f"active bound: {seen.active_bound or 'none'}",
-    ]
+    settled = f"p* {seen.p_star * 100:.3g} %, q* {queue}, {seen.cnp_per_s:,.0f} CNPs per second"
+    return [f"predicted for {counted(flows, 'flow')}: {settled}", f"active bound: {start.bound(line)}"]
 
 
-def _expectations(line: CurveLine) -> list[str]:
+def _expectations(line: Line, start: Start) -> list[str]:
     seen = line.outlook
-    return [] if seen is None else [f"{word}: {getattr(seen, word)}" for word in _WORDS]
+    if seen is None or start.fits is False:
+        return []
+    return [f"{word}: {getattr(seen, word)}" for word in side_by_side.WORDS]
 
 
-def _expected(lines: Iterable[CurveLine]) -> list[list[str]]:
-    return [[line.name, *(getattr(line.outlook, word) for word in _WORDS)] for line in lines if line.outlook]
-
-
-def _compared(answer: EcnAnswer) -> list[list[str]]:
-    speed, bounds = answer.port.speed_mbps, answer.bounds
-    return [_compared_row(line, speed, bounds) for line in (answer.line, *answer.compared)]
-
-
-def _compared_row(line: CurveLine, speed_mbps: int, bounds: Bounds | None) -> list[str]:
-    seen = line.outlook
-    if seen is None or line.kmin_bytes is None or line.kmax_bytes is None:
-        return [line.name, *["-"] * 7]
-    queue = "beyond kmax" if seen.q_star_bytes is None else _size(round(seen.q_star_bytes), speed_mbps)
-    return [
-        line.name,
-        _size(line.kmin_bytes, speed_mbps),
-        _size(line.kmax_bytes, speed_mbps),
-        f"{line.pmax_percent:g} %",
-        f"{seen.p_star * 100:.3g} %",
-        queue,
-        f"{seen.cnp_per_s:,.0f}/s",
-        _order(line.kmax_bytes, bounds),
-    ]
-
-
-def _order(kmax_bytes: int, bounds: Bounds | None) -> str:
-    """Whether marking is certain before pause starts."""
-    if bounds is None:
-        return "not known"
-    if kmax_bytes >= bounds.incast_bytes:
-        return "no"
-    return "in ordinary incast" if kmax_bytes >= bounds.strict_bytes else "always"
-
-
-def _size(value: int, speed_mbps: int) -> str:
-    return f"{show_bytes(value)} ({bytes_to_us(value, speed_mbps):.3g} µs)"
-
-
-def _sources(lines: Sequence[CurveLine]) -> list[str]:
-    found = []
-    for line in lines:
-        found += [f"source of {line.name}: {why.source}" for _, why in line.whys if why.source]
-        if line.name in ecn_presets():  # where its source means another speed, leaves pmax out, or adds a word
-            found += [f"{line.name}: {step}" for _, why in line.whys for step in why.steps[3:]]
+def _sources(answer: EcnAnswer, verbose: bool) -> list[str]:
+    """Where numbers are from, and what a preset's own source says of it."""
+    name, found = answer.line.name, []
+    for key, why in answer.whys:
+        of = "" if key == "thresholds" else ", pmax and prediction" if key == "pmax_percent" else ", thresholds"
+        found.append(f"source of {name}{of}: {why.source}")
+        found += [f"{name}: {step}" for step in why.steps[3:] if key == "thresholds" and not _of_pmax(step)]
+    if len(answer.compared) > _FEW and not verbose:
+        return [*dict.fromkeys(found), "sources and remarks of the presets: add --verbose"]
+    for line in answer.compared:
+        if line.why is not None:
+            found.append(f"source of {line.name}: {line.why.source}")
+            found += [f"{line.name}: {step}" for step in line.why.steps[3:]]
     return list(dict.fromkeys(found))
 
 
@@ -326,24 +318,3 @@ def _terms_json(terms: Sequence[Term], speed_mbps: int) -> list[encode.Json]:
         }
         for term in terms
     ]
-
-
-def _curve_json(line: CurveLine, speed_mbps: int) -> encode.Json:
-    seen = line.outlook
-    queue = round(seen.q_star_bytes) if seen is not None and seen.q_star_bytes is not None else None
-    return {
-        "name": line.name,
-        "kmin_bytes": line.kmin_bytes,
-        "kmax_bytes": line.kmax_bytes,
-        "pmax_percent": line.pmax_percent,
-        "kmin_us": us(line.kmin_bytes, speed_mbps),
-        "kmax_us": us(line.kmax_bytes, speed_mbps),
-        "p_star": seen.p_star if seen else None,
-        "q_star_bytes": queue,
-        "q_star_us": us(queue, speed_mbps),
-        "cnp_per_s": seen.cnp_per_s if seen else None,
-        "active_bound": (seen.active_bound or None) if seen else None,
-        "expect": {word: getattr(seen, word) for word in _WORDS} if seen else None,
-        "why": {name: encode.why_json(why) for name, why in line.whys},
-        "note": line.note or None,
-    }

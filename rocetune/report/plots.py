@@ -6,16 +6,17 @@ numbers make the same bytes: no date, no random ids.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rocetune.model.units import show_bytes
+from rocetune.report.sizes import show_length, show_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 SUFFIXES = (".svg", ".png")
@@ -29,8 +30,9 @@ _BLUE, _RED, _GREEN, _ORANGE, _PURPLE, _SKY, _GREY = (
     "#56B4E9",
     "#555555",
 )
-_PRESETS = (_ORANGE, _PURPLE, _SKY, _GREEN, "#8B6F00", "#7A4EAB")
+_PRESETS = (_ORANGE, _PURPLE, _SKY, _GREEN, "#8B6F00", "#7A4EAB", "#A50026", "#4D7C0F")
 _DASHES: tuple[Any, ...] = ("--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1)))
+_CROWDED_DECADES = 4.3
 _NEAR = 0.04  # of the axis: two labels side by side need as much
 _SETTINGS: dict[Any, Any] = {
     "svg.hashsalt": "rocetune",
@@ -68,13 +70,14 @@ class LengthPlot:
 
 @dataclass(frozen=True, slots=True)
 class Marking:
-    """One marking curve. ``settled`` is (q* bytes, p*) where DCQCN settles on it, if it does."""
+    """One marking curve. ``settled`` is (q* bytes, p*) where DCQCN settles on it; ``beyond``: that is beyond kmax."""
 
     name: str
     kmin_bytes: int
     kmax_bytes: int
     pmax_percent: float
     settled: tuple[float, float] | None = None
+    beyond: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,7 @@ class MarkingPlot:
     speed_mbps: int
     curve: Marking
     others: tuple[Marking, ...] = ()
+    left_out: int = 0  # curves to compare that are not drawn
     strict: Level | None = None
     xoff: Level | None = None
     pool: Level | None = None
@@ -108,11 +112,11 @@ def draw_length(plot: LengthPlot, path: Path) -> None:
             axes.plot(*_kb(segment.points), color=_BLUE, linestyle=style, linewidth=2, label=segment.method)
         axes.plot(*_kb(plot.floor), color=_RED, linestyle="--", label="physical floor: in flight + peer reaction")
         if plot.published:
-            label = f"published rows: {plot.published_name}"
-            axes.plot(*_kb(plot.published), "s", color=_GREEN, markersize=7, markerfacecolor="none", label=label)
-        metres, size = plot.asked
-        label = f"asked: {metres:g} m needs {size:,} B"
-        axes.plot([metres], [size / 1000], "o", color="black", markersize=8, zorder=5, label=label)
+            metres, sizes = _kb(plot.published)
+            axes.plot(metres, sizes, "s", color=_GREEN, markersize=7, markerfacecolor="none", label=plot.published_name)
+        length, size = plot.asked
+        label = f"asked: {show_length(length)} needs {size:,} B"
+        axes.plot([length], [size / 1000], "o", color="black", markersize=8, zorder=5, label=label)
         axes.set_xlim(0, max(x for segment in plot.segments for x, _ in segment.points))
         axes.set_ylim(bottom=0)
         axes.set_xlabel("cable length [m]")
@@ -136,12 +140,15 @@ def draw_marking(plot: MarkingPlot, path: Path) -> None:
         _draw_levels(axes, plot, high)
         axes.set_xlabel("egress queue [bytes, logarithmic]")
         axes.set_ylabel("marked packets [%]")
-        axes.xaxis.set_major_formatter(lambda value, _: show_bytes(round(value)))
-        axes.xaxis.set_minor_formatter(lambda value, _: "")
+        _log_ticks(axes.xaxis, low, high, lambda value: show_size(round(value)))
         _time_axis(axes, "x", plot.speed_mbps, 1)
         axes.grid(True, which="major", color="#DDDDDD", linewidth=0.6)
         if any(curve.settled for curve in (plot.curve, *plot.others)):
             axes.plot([], [], "o", color=_GREY, markersize=6, label="dots: q*, where DCQCN settles")
+        if any(curve.beyond for curve in (plot.curve, *plot.others)):
+            axes.plot([], [], "x", color=_GREY, markersize=7, label="crosses: q* beyond kmax, every packet is marked")
+        if plot.left_out:
+            axes.plot([], [], " ", label=f"{plot.left_out} more not drawn: their kmax is farther away")
         _legend(figure)
 
 
@@ -157,13 +164,21 @@ def _figure(title: str, subtitle: str, path: Path) -> Iterator[tuple[Figure, Axe
         raise PlotterMissing("plots need matplotlib, which is not installed") from error
     with mpl.rc_context(_SETTINGS):
         figure = NewFigure(figsize=(10, 5.8), layout="constrained")
-        figure.suptitle(title, fontsize=13, fontweight="bold")
         axes = figure.add_subplot()
-        axes.set_title(subtitle, fontsize=9.5, color=_GREY, pad=10)
         yield figure, axes
+        _headed(figure, title, subtitle)
         svg = path.suffix.lower() == ".svg"
         about = {"Date": None, "Creator": "rocetune", "Title": title} if svg else {"Software": "rocetune"}
         figure.savefig(path, format=path.suffix.lower()[1:], dpi=130, metadata=about)
+
+
+def _headed(figure: Figure, title: str, subtitle: str) -> None:
+    """Title and subtitle in the middle of the figure, above the axes and whatever stands at their sides."""
+    height = figure.get_figheight()
+    figure.text(0.5, 1 - 0.12 / height, title, ha="center", va="top", fontsize=13, fontweight="bold")
+    figure.text(0.5, 1 - 0.40 / height, subtitle, ha="center", va="top", fontsize=9.5, color=_GREY)
+    engine: Any = figure.get_layout_engine()
+    engine.set(rect=(0, 0, 1, 1 - 0.62 / height))
 
 
 def _legend(figure: Figure) -> None:
@@ -187,7 +202,22 @@ def _time_axis(axes: Axes, which: str, speed_mbps: int, unit: int) -> None:
         return
     other = axes.secondary_xaxis("top", functions=change)
     other.set_xlabel(label)
-    other.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    low, high = axes.get_xlim()
+    _log_ticks(other.xaxis, low / per_us, high / per_us, lambda value: f"{value:,.10g}")
+
+
+def _log_ticks(axis: Axis, low: float, high: float, words: Callable[[float], str]) -> None:
+    """Labels at 1, 2 and 5 of each decade; fewer where there are many decades."""
+    from math import log10
+
+    from matplotlib.ticker import FixedLocator, NullLocator
+
+    steps = (1, 2, 5) if log10(high / low) < _CROWDED_DECADES else (1, 3)
+    decades = range(int(log10(low)) - 2, int(log10(high)) + 2)
+    ticks = [step * 10.0**decade for decade in decades for step in steps]
+    axis.set_major_locator(FixedLocator([tick for tick in ticks if low <= tick <= high]))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(lambda value, _: words(value))
 
 
 def _range(plot: MarkingPlot) -> tuple[float, float]:
@@ -204,10 +234,13 @@ def _draw_curve(axes: Axes, curve: Marking, low: float, high: float, **style: An
     kmin, kmax, pmax = curve.kmin_bytes, curve.kmax_bytes, curve.pmax_percent
     ramp = [kmin * (kmax / kmin) ** (step / 60) for step in range(61)] if kmax > kmin else [kmin]
     rise = [pmax * (size - kmin) / (kmax - kmin) if kmax > kmin else 0.0 for size in ramp]
-    label = f"{curve.name}: {show_bytes(kmin)} to {show_bytes(kmax)}, pmax {pmax:g} %"
+    label = f"{curve.name}: {show_size(kmin)} to {show_size(kmax)}, pmax {pmax:g} %"
     if curve.settled is not None:
-        label += f"; q* {show_bytes(round(curve.settled[0]))}"
+        label += f"; q* {show_size(round(curve.settled[0]))}"
         axes.plot([curve.settled[0]], [100 * curve.settled[1]], "o", color=style["color"], markersize=7, zorder=5)
+    if curve.beyond:
+        label += "; q* beyond kmax"
+        axes.plot([kmax], [100], "x", color=style["color"], markersize=8, markeredgewidth=2, zorder=5)
     axes.plot([low, *ramp, kmax, high], [0, *rise, 100, 100], label=label, **style)
 
 

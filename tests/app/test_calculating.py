@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from rocetune.app.calculating import Chip, HeadroomAsk, calculate_headroom, chip_named, table_file
 from rocetune.app.errors import UseError
-from rocetune.app.marking import DcqcnAsk, EcnAsk, calculate_dcqcn, calculate_ecn
+from rocetune.app.marking import EcnAsk, calculate_ecn
+from rocetune.app.senders import DcqcnAsk, calculate_dcqcn
 from rocetune.tuning.asics import table
 
 KNOWN = [asic.key for asic in table() if asic.preset is not None or asic.cell_bytes]
@@ -61,7 +62,9 @@ def test_static_headroom_pools(
     room = answer.room
     assert (answer.result.headroom_bytes, answer.result.method) == (headroom, "table")
     assert room is not None and room.pool_bytes is not None
-    assert (room.need_bytes, room.pausing_at_once) == (need, at_once)
+    assert (room.need_bytes, room.pausing_at_once) == (need, min(at_once, 2 * ports))  # no more than there are
+    warned = [problem.text for problem in answer.problems if problem.warning and "synchronised incast" in problem.text]
+    assert len(warned) == (ratio > 2 and room.fits is True)  # what does not fit at all is an error
     assert room.need_bytes / room.pool_bytes == pytest.approx(ratio, abs=0.01)
 
 
@@ -142,11 +145,6 @@ def test_marking_settles_where_the_fluid_model_says() -> None:
     )  # fmt: skip
     seen = calculate_dcqcn(ask).line.outlook
     assert seen is not None and seen.q_star_bytes == pytest.approx(516_900, rel=0.02)
-
-
-def test_next_commands_name_the_same_port() -> None:
-    answer = calculate_headroom(_ask("Z9332f-O32", 400_000, 2000))
-    assert "--length 2km --asic tomahawk-3 --model Z9332f-O32" in answer.next[0][0]
 
 
 def test_sonic_s_800g_limit_is_told() -> None:

@@ -79,7 +79,7 @@ def test_text_shows_breakdown_result_and_what_to_type_next() -> None:
     done = _run(*HEADROOM, "--asic", "tomahawk3", "--no-table", *RACK)
     assert done.exit_code == 0
     assert "t0 2.867 us x 50 GB/s" in done.output and "195,326" in done.output
-    assert "Next: rocetune ecn --speed 400G --rtt 8us --length 30m" in done.output
+    assert "Next: rocetune ecn --speed 400G --tiers 2" in done.output
     for line in done.output.splitlines():
         if line.lstrip().startswith(("Next: rocetune", "or: rocetune")):
             words = line.split("rocetune ", 1)[1].split("#")[0].replace("headroom.svg", "h.svg")

@@ -17,15 +17,26 @@ def run(*words: str) -> Result:
 
 
 def test_text_holds_figures_and_words_for_each_curve() -> None:
-    done = run("--limit", "leaf1", "plan", "--compare", "sonic-default", "cumulus-default")
+    done = run("--limit", "leaf1", "-v", "plan", "--compare", "sonic-default", "cumulus-default")
     assert done.exit_code == 0, done.output
     lines = done.output.splitlines()
-    figures = {line.split()[0]: line for line in lines if line.startswith("  ") and "µs" in line and "%" in line}
-    assert "1.049 MB (21 µs)" in figures["sonic-default"] and "2.097 MB (41.9 µs)" in figures["sonic-default"]
-    assert "150 KB (3 µs)" in figures["cumulus-default"] and "1.5 MB (30 µs)" in figures["cumulus-default"]
-    assert "400 KB (8 µs)" in figures["plan"]
-    for word in ("goodput", "bystander", "burst", "pause", "ECN before PFC"):
+    figures = {line.split()[0]: line for line in lines if line.startswith("  ") and "us" in line and "%" in line}
+    assert "1.049 MB (21 us)" in figures["sonic-default"] and "2.097 MB (41.9 us)" in figures["sonic-default"]
+    assert "150 KB (3 us)" in figures["cumulus-default"] and "1.5 MB (30 us)" in figures["cumulus-default"]
+    assert "400 KB (8 us)" in figures["plan"]
+    for word in ("goodput", "bystander", "burst", "pause", "active bound"):
         assert sum(line.strip().startswith(word) for line in lines) == 3
+
+
+def test_like_curves_share_their_words() -> None:
+    """Without --verbose: the plan by itself, then groups; every preset of the list is in the figures and in one group."""
+    done = run("--limit", "leaf1", "plan", "--compare", "all")
+    assert done.exit_code == 0, done.output
+    lines = [line.strip() for line in done.output.splitlines()]
+    groups = [line.removeprefix("expect of ").split(", ") for line in lines if line.startswith("expect of ")]
+    assert groups[0] == ["plan"] and len(groups) < 12 and len(lines) < 140
+    assert len({name for group in groups for name in group}) == sum(map(len, groups)) > 20
+    assert "15 senders on one port" in done.output
 
 
 def test_json_names_the_curves_and_what_they_rest_on() -> None:
@@ -37,6 +48,9 @@ def test_json_names_the_curves_and_what_they_rest_on() -> None:
     hpcc = backend["curves"][1]
     assert (hpcc["kmin_bytes"], hpcc["kmax_bytes"], hpcc["kmin_us"], hpcc["kmax_us"]) == (1_600_000, 6_400_000, 32, 128)
     assert set(hpcc["expect"]) == {"goodput", "bystander", "burst", "pause"}
+    for item in [backend["strict_bytes"], backend["incast_bytes"], *(c["q_star_bytes"] for c in backend["curves"])]:
+        assert item is None or isinstance(item, int)
+    assert {curve["ecn_before_pfc"] for curve in backend["curves"]} <= {"yes", "incast only", "no", "not known"}
     assert backend["rtt_us"] == 8 and backend["flows"] == 15 and backend["assumed"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -10,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from rocetune.app.plotting import merged, nearest
 from rocetune.report.plots import (
     LengthPlot,
     Level,
@@ -32,14 +34,15 @@ LENGTH = LengthPlot(
     ),
     floor=((0, 81_398), (320, 243_000)),
     published=((5, 178_816), (40, 201_676)),
-    published_name="Z9332f",
+    published_name="published rows: Z9332f",
 )
 MARKING = MarkingPlot(
     title="ECN marking: balanced, 400G",
-    subtitle="RTT 8 µs",
+    subtitle="round trip 8 us",
     speed_mbps=400_000,
     curve=Marking("balanced", 400_000, 1_600_000, 20, (516_900, 0.0195)),
-    others=(Marking("dctcp", 300_000, 300_000, 100), Marking("paper", 5_000, 200_000, 1)),
+    others=(Marking("dctcp", 300_000, 300_000, 100), Marking("paper", 5_000, 200_000, 1, beyond=True)),
+    left_out=20,
     strict=Level("strict bound", "strict bound: 561.4 KB", 561_388),
     xoff=Level("xoff: PFC", "xoff, PFC starts: 26.95 MB", 26_946_606),
     pool=Level("pool S", "shared pool S: 53.89 MB", 53_893_212),
@@ -79,7 +82,33 @@ def test_marking_curve_is_labelled(tmp_path: Path) -> None:
     ):
         assert words in texts
     assert "balanced: 400 KB to 1.6 MB, pmax 20 %; q* 516.9 KB" in texts
-    assert "paper: 5000 B to 200 KB, pmax 1 %" in texts
+    assert "paper: 5,000 B to 200 KB, pmax 1 %; q* beyond kmax" in texts
+    assert "crosses: q* beyond kmax, every packet is marked" in texts
+    assert "20 more not drawn: their kmax is farther away" in texts
+
+
+def test_more_than_the_decades_are_labelled(tmp_path: Path) -> None:
+    near = replace(MARKING, others=(), xoff=None, pool=None)
+    draw_marking(near, tmp_path / "m.svg")
+    texts = _texts(tmp_path / "m.svg")
+    for size, time in (("200 KB", "5"), ("500 KB", "10"), ("1 MB", "20"), ("2 MB", "50")):
+        assert size in texts and time in texts
+
+
+def test_title_and_subtitle_are_in_the_middle(tmp_path: Path) -> None:
+    draw_length(LENGTH, tmp_path / "h.svg")
+    root = ElementTree.parse(tmp_path / "h.svg").getroot()
+    width = float(root.attrib["viewBox"].split()[2])
+    found = {"".join(node.itertext()).strip(): node.attrib for node in root.iter("{http://www.w3.org/2000/svg}text")}
+    for words in (LENGTH.title, LENGTH.subtitle):
+        assert "middle" in found[words]["style"] and float(found[words]["x"]) == pytest.approx(width / 2, abs=1)
+
+
+def test_only_the_nearest_curves_are_drawn_and_twins_once() -> None:
+    curves = [Marking(str(number), 1000, 1000 * 2**number, 5) for number in range(1, 12)]
+    assert [curve.name for curve in nearest(16_000, curves)] == ["1", "2", "3", "4", "5", "6", "7", "8"]
+    assert [curve.name for curve in nearest(2_048_000, curves)] == [str(number) for number in range(4, 12)]
+    assert [curve.name for curve in merged([*curves[:2], replace(curves[0], name="twin")])] == ["1, twin", "2"]
 
 
 def test_labels_do_not_lie_on_each_other(tmp_path: Path) -> None:
