@@ -13,7 +13,7 @@ from rocetune.model.units import show_speed
 from rocetune.planner.compare import Line, chosen
 from rocetune.report.answers import EcnAnswer, Follow, HeadroomAnswer, Port, Term
 from rocetune.report.calculators import factor
-from rocetune.report.sizes import show_length
+from rocetune.report.sizes import show_length, show_time
 from rocetune.report.table import counted
 from rocetune.tuning import buffers, ecn, fluid, wire
 from rocetune.tuning.presets import EcnPreset
@@ -57,7 +57,7 @@ def calculate_ecn(ask: EcnAsk) -> EcnAnswer:
     trip = ecn.round_trip(ask.tiers or DEFAULT_TIERS, {"--length": ask.cable_m})
     rtt = trip.rtt_us if ask.rtt_us is None else ask.rtt_us
     if ask.rtt_us is None:
-        parts = " + ".join(f"{time:.3g} us {what}" for what, _, time in _trip_parts(ask))
+        parts = " + ".join(f"{show_time(time)} {what}" for what, _, time in _trip_parts(ask))
         assumed += (Assumption("round trip", f"{parts}; {trip.why.source}", "measure it, then --rtt"),)
     if ask.flows is None:
         assumed += (
@@ -100,7 +100,7 @@ def _check_light(ask: EcnAsk) -> None:
     least = wire.light_us(ask.cable_m)
     if ask.rtt_us is not None and ask.rtt_us < least:
         length = show_length(ask.cable_m)
-        text = f"--rtt: {ask.rtt_us:g} us is less than light takes over --length {length} and back, {least:.3g} us"
+        text = f"--rtt: {ask.rtt_us:g} us is less than light takes over --length {length} and back, {show_time(least)}"
         raise UseError(text, "Measure it between the servers farthest apart, or correct --length.")
 
 
@@ -274,7 +274,9 @@ def _terms(ask: EcnAsk, rtt_us: float, shown: _Shown) -> list[Term]:
     if shown.held is not None and shown.held.room is not None:
         terms += _room_terms(shown.held, shown.senders.bounds, ask.alpha)
     for (name, size), words in zip(
-        (("kmin", line.kmin_bytes), ("kmax", line.kmax_bytes)), _threshold_words(ask, shown.whys), strict=True
+        (("kmin", line.kmin_bytes), ("kmax", line.kmax_bytes)),
+        _threshold_words(ask, shown.whys, shown.senders),
+        strict=True,
     ):
         terms.append(Term(name, words, float(size or 0)))
     seen = line.outlook
@@ -292,11 +294,12 @@ def _enough(p_star: float, line: Line) -> str:
     return next((text for text in shown if abs(float(text) / pmax * rise - exact) < 0.05), f"{100 * p_star:.15g}")
 
 
-def _threshold_words(ask: EcnAsk, whys: Whys) -> tuple[str, str]:
+def _threshold_words(ask: EcnAsk, whys: Whys, senders: Senders) -> tuple[str, str]:
     """Formulas of kmin and kmax; where a bound decided one, the bound."""
     if ask.preset is not None:
-        _, why = whys[0]
-        return why.steps[1], why.steps[1]
+        preset, bounds = _chosen((ask.preset,))[0], senders.bounds
+        kmin, kmax = (_preset_words(preset, size, senders.speed_mbps, bounds) for size in (preset.kmin, preset.kmax))
+        return kmin, kmax
     times = ecn.LAMBDA[ask.objective]
     plain = {"kmin_bytes": f"{times:g} x BDP", "kmax_bytes": f"{ecn.RATIO} x kmin"}
     words = []
@@ -304,6 +307,15 @@ def _threshold_words(ask: EcnAsk, whys: Whys) -> tuple[str, str]:
         rounded = f", {why.rounding}" if why.bounds and why.rounding else ""
         words.append(why.bounds[-1] + rounded if why.bounds else plain[name])
     return words[0], words[1]
+
+
+def _preset_words(preset: EcnPreset, size: float, speed_mbps: int, bounds: ecn.Bounds | None) -> str:
+    """How one threshold of a preset becomes bytes."""
+    if preset.unit == "percent" and bounds is not None:
+        return f"{preset.name}: {size:g} % of {int(bounds.incast_bytes):,} B"
+    if preset.per_mbps is not None:
+        return f"{preset.name}: {size:,.0f} B per {show_speed(preset.per_mbps)} x {speed_mbps / preset.per_mbps:g}"
+    return f"{preset.name}, not scaled with the speed"
 
 
 def _room_terms(held: HeadroomAnswer, bounds: ecn.Bounds | None, alpha: float) -> list[Term]:
@@ -335,7 +347,8 @@ def _follow(ask: EcnAsk, line: Line, flows: int) -> tuple[Follow, ...]:
         ("--kmax", f"{line.kmax_bytes}B"),
         ("--pmax", f"{line.pmax_percent:g}%"),
     )
-    senders = (("--flows", str(flows)), ("--preset", ask.dcqcn), *marks)
+    own = () if ask.dcqcn == "firmware" else (("--preset", ask.dcqcn),)
+    senders = (("--flows", str(flows)), *own, *marks)
     found = [
         Follow("dcqcn", "what the senders do with these marks", senders, ("--preset",)),
         Follow("ecn", "the curve among its bounds", (("--plot", "ecn.svg"),)),

@@ -25,7 +25,7 @@ from rocetune.report.plots import (
     draw_marking,
 )
 from rocetune.report.side_by_side import Start
-from rocetune.report.sizes import size_and_us
+from rocetune.report.sizes import show_time, size_and_us
 from rocetune.report.table import counted
 
 _LEAST_SPAN_M = 320.0  # so that 5, 40 and 300 m, the lengths of most published tables, are in the picture
@@ -68,7 +68,7 @@ def _published(answer: HeadroomAnswer, span: float) -> tuple[tuple[float, int], 
 def plot_marking(answer: EcnAnswer, path: Path) -> None:
     """The marking curve with bounds, pool and compared presets. Raises UseError where matplotlib is missing."""
     port, room, bounds, start = answer.port, answer.room, answer.bounds, start_of(answer)
-    words = [show_speed(port.speed_mbps), f"round trip {answer.rtt_us:.3g} us", counted(answer.flows, "flow")]
+    words = [show_speed(port.speed_mbps), f"round trip {show_time(answer.rtt_us)}", counted(answer.flows, "flow")]
     if port.asic is not None and room is not None:
         model = f" ({port.model})" if port.model else ""
         switch = f"{counted(room.ports, 'port')} x {room.lossless} lossless, alpha {factor(room.alpha)}"

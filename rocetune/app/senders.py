@@ -92,7 +92,8 @@ def calculate_dcqcn(ask: DcqcnAsk) -> DcqcnAnswer:
 
 def _like_here(ask: DcqcnAsk) -> tuple[tuple[str, str], ...]:
     """What ``ecn`` calls the same: the round trip of the default thresholds, and the senders' set."""
-    return (("--rtt", f"{ecn.RTT_US[DEFAULT_TIERS]:g}us"), ("--dcqcn", ask.preset))
+    trip = ("--rtt", f"{ecn.RTT_US[DEFAULT_TIERS]:g}us")
+    return (trip,) if ask.preset == "firmware" else (trip, ("--dcqcn", ask.preset))
 
 
 def _marks(ask: DcqcnAsk, senders: Senders) -> tuple[Line, Whys, tuple[Assumption, ...]]:

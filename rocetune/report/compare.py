@@ -9,6 +9,7 @@ from rocetune.planner.compare import PLAN, Compared, Line
 from rocetune.report import encode, side_by_side
 from rocetune.report.ranges import compact
 from rocetune.report.side_by_side import Start
+from rocetune.report.sizes import show_time
 from rocetune.report.table import PLAIN, Paint, counted, markdown_table, table, to_json
 
 _LEGEND = (side_by_side.LEGEND, side_by_side.ORDER_LEGEND, side_by_side.NO_SCORE)
@@ -62,7 +63,7 @@ def _basis(found: Sequence[Compared]) -> list[str]:
             if basis.dcqcn == "off"
             else f"DCQCN parameters: {basis.dcqcn}"
         )
-        lines.append(f"{item.setting}: {senders}, round trip {basis.rtt_us:.3g} us; {parameters}.")
+        lines.append(f"{item.setting}: {senders}, round trip {show_time(basis.rtt_us)}; {parameters}.")
     assumed = dict.fromkeys(text for item in found for text in item.assumed)
     return [
         "\n".join(lines),

@@ -10,7 +10,7 @@ from rocetune.report import encode, side_by_side
 from rocetune.report.answers import DcqcnAnswer, EcnAnswer, Term
 from rocetune.report.calculators import port_json, port_words, room_json, tail_blocks, tail_json, tail_markdown
 from rocetune.report.side_by_side import Start
-from rocetune.report.sizes import show_size, us
+from rocetune.report.sizes import show_size, show_time, us
 from rocetune.report.table import PLAIN, Paint, counted, markdown_table, table, to_json
 from rocetune.tuning.dcqcn import PARAMETERS
 from rocetune.tuning.duration import show_us
@@ -248,7 +248,7 @@ def _model_rows(answer: DcqcnAnswer) -> list[list[str]]:
 
 def _ecn_about(answer: EcnAnswer) -> str:
     flows = f"{counted(answer.flows, 'flow')} (DCQCN {answer.dcqcn})"
-    return f"{port_words(answer.port)}, round trip {answer.rtt_us:.3g} us, {flows}"
+    return f"{port_words(answer.port)}, round trip {show_time(answer.rtt_us)}, {flows}"
 
 
 def _rows(terms: Sequence[Term], speed_mbps: int) -> list[list[str]]:

@@ -21,6 +21,11 @@ def show_length(cable_m: float) -> str:
     return f"{cable_m / 1000:g} km" if cable_m >= 1000 else f"{cable_m:g} m"
 
 
+def show_time(us: float) -> str:
+    """``8 us``, ``27.2 us``, ``1,017 us``: three digits."""
+    return f"{us:.3g} us" if us < 999.5 else f"{us:,.0f} us"
+
+
 def us(size_bytes: int | None, speed_mbps: int) -> float | None:
     """Microseconds at line rate, to three decimals."""
     return None if size_bytes is None else round(bytes_to_us(size_bytes, speed_mbps), 3)

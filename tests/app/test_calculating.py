@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from rocetune.app.calculating import Chip, HeadroomAsk, calculate_headroom, chip
 from rocetune.app.errors import UseError
 from rocetune.app.marking import EcnAsk, calculate_ecn
 from rocetune.app.senders import DcqcnAsk, calculate_dcqcn
+from rocetune.planner.compare import Line
+from rocetune.report.side_by_side import Start
 from rocetune.tuning.asics import table
 
 KNOWN = [asic.key for asic in table() if asic.preset is not None or asic.cell_bytes]
@@ -66,6 +69,51 @@ def test_static_headroom_pools(
     warned = [problem.text for problem in answer.problems if problem.warning and "synchronised incast" in problem.text]
     assert len(warned) == (ratio > 2 and room.fits is True)  # what does not fit at all is an error
     assert room.need_bytes / room.pool_bytes == pytest.approx(ratio, abs=0.01)
+
+
+def _by_hand(formula: str, known: dict[str, float]) -> float:
+    """What a formula of the table gives when it is done as it is printed."""
+    words = formula.split(":")[0].replace(",", "").replace(" slices down", "")
+    words = re.sub(r"(\d) (ports?|queues?|lossless|switch tiers?|us|m/s|m|%)\b", r"\1", words)
+    words = re.sub(r"(\d) %", r"\1", words).replace(" m /", " /").replace(" m)", ")")
+    words = re.sub(r"(\d+)G\b", lambda found: f"{int(found[1]) * 1000}", words)
+    for name in sorted(known, key=len, reverse=True):
+        words = re.sub(rf"\b{re.escape(name)}\b", repr(known[name]), words)
+    return float(eval(words.replace(" x ", " * "), {}))  # the test's own arithmetic
+
+
+@given(
+    chip=st.sampled_from(["TH3", "TH", "Tomahawk 2", "Spectrum-4"]),
+    ports=st.integers(1, 33),
+    lossless=st.integers(1, 3),
+    alpha=st.sampled_from([1.0, 1 / 8, 1 / 3, 2.0]),
+    flows=st.integers(1, 64),
+    rtt=st.sampled_from([6.5, 8.0, 12.25]),
+)
+@settings(max_examples=60, deadline=None)
+def test_formulas_give_their_numbers_when_done_by_hand(
+    chip: str, ports: int, lossless: int, alpha: float, flows: int, rtt: float
+) -> None:
+    where = chip_named(chip, None)
+    ask = EcnAsk(
+        speed_mbps=100_000, rtt_us=rtt, chip=where, ports=ports, lossless=lossless, alpha=alpha, flows=flows,
+        cable_m=5, lookup=False,
+    )  # fmt: skip
+    try:
+        answer = calculate_ecn(ask)
+    except UseError:
+        return  # a buffer that holds no curve
+    terms = {term.name: term for term in answer.terms}
+    known = {name: float(f"{term.size_bytes:.0f}") for name, term in terms.items()}
+    for name in ("BDP", "need", "S", "strict bound", "xoff", "q*"):
+        if name in terms:
+            assert _by_hand(terms[name].formula, known) == pytest.approx(terms[name].size_bytes, abs=1.01), terms[name]
+
+
+def test_a_kmax_at_a_bound_is_not_below_it() -> None:
+    at = Start(100_000.0, 400_000.0)
+    order = [at.order(Line("c", 1, size, 20, None)) for size in (99_999, 100_000, 399_999, 400_000)]
+    assert order == ["yes", "incast only", "incast only", "no"]
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +87,184 @@ def test_text_shows_breakdown_result_and_what_to_type_next() -> None:
         if line.lstrip().startswith(("Next: rocetune", "or: rocetune")):
             words = line.split("rocetune ", 1)[1].split("#")[0].replace("headroom.svg", "h.svg")
             assert _run(*words.split()).exit_code == 0, line
+
+
+TYPED = [
+    (
+        [
+            "headroom",
+            "--speed",
+            "800G",
+            "--length",
+            "1.50km",
+            "--model",
+            "SN5600",
+            "--cell",
+            "192B",
+            "--delay",
+            "0.2us",
+        ],
+        ["--mtu", "9000", "--priority-mtu", "1024", "--no-table", "--quanta-800g", "905"],
+    ),
+    (["headroom", "--speed", "400G", "--length", "30m", "--asic", "Tomahawk 3", "--table", "my table.csv"], RACK),
+    (
+        ["ecn", "--speed", "400G", "--tiers", "3", "--asic", "TH3", "--length", "2km", "--no-table", "--alpha", "1/3"],
+        ["--objective", "latency", "--flows", "20", "--dcqcn", "scaled", "--rdma-mtu", "1024", "--ports", "8"],
+    ),
+    (["ecn", "--speed", "400G", "--rtt", "9.50us", "--preset", "hpcc", "--compare", "sonic-default", "cisco-400g"], []),
+    (["dcqcn", "--speed", "100G", "--flows", "8", "--preset", "paper", "--rdma-mtu", "2048"], []),
+]
+
+
+@pytest.mark.parametrize(("arguments", "more"), TYPED, ids=lambda words: words[0] if words else "")
+def test_next_commands_keep_what_was_typed(arguments: list[str], more: list[str], empty_folder: Path) -> None:
+    """Every option that the next command knows is in it as it was spelled, and the command runs."""
+    (empty_folder / "my table.csv").write_text("speed_mbps,cable_m,xoff_bytes\n400000,30,222222\n")
+    words = [*arguments, *more]
+    document = json.loads(_run(*words, "--format", "json").stdout)
+    typed = [(a, b) for a, b in pairwise(words) if a.startswith("--")]
+    typed = [("--rdma-mtu" if a == "--priority-mtu" else a, b) for a, b in typed]
+    assert len(document["next"]) >= 1
+    for line in document["next"]:
+        target = shlex.split(line)
+        command = main.get_command(click.Context(main), target[0])
+        assert command is not None
+        known = {option: item for item in command.params for option in item.opts if isinstance(item, click.Option)}
+        for option, value in typed:
+            renamed = option == "--preset" and target[0] != words[0]  # a curve in one, the senders' set in the other
+            if option in known and not renamed:
+                assert option in target, line
+                assert getattr(known[option], "is_flag", False) or target[target.index(option) + 1] == value
+        done = _run(*(word.replace(".svg", "-next.svg") for word in target))
+        assert done.exit_code in (0, 2) and "Usage" not in done.output, (line, done.output)
+    if words[0] == "headroom":
+        follow = next(line for line in document["next"] if line.startswith("ecn "))
+        assert "--tiers 2" in follow and "--rtt" not in follow  # 8 us is less than light takes over 1.5 km
+        assert (
+            json.loads(_run(*shlex.split(follow), "--format", "json").stdout)["headroom_bytes"]
+            == (document["headroom_bytes"])
+        )
+    if "--compare" in words:
+        assert document["next"][-1].endswith("--compare sonic-default cisco-400g")
+
+
+def test_next_commands_of_ecn_ask_about_its_own_curve() -> None:
+    """The senders' question is asked with these marks and this set: it gives the same p* and q*."""
+    found = _json(*ECN, "--asic", "TH3", *RACK, "--dcqcn", "scaled", "--flows", "30", "--preset", "hpcc")
+    line = next(line for line in found["next"] if line.startswith("dcqcn "))
+    other = _json(*shlex.split(line))
+    assert [other[key] for key in ("kmin_bytes", "kmax_bytes", "pmax_percent", "p_star", "q_star_bytes")] == [
+        found[key] for key in ("kmin_bytes", "kmax_bytes", "pmax_percent", "p_star", "q_star_bytes")
+    ]
+
+
+def test_next_commands_name_the_site(empty_folder: Path) -> None:
+    done = _run("--site", str(empty_folder), *HEADROOM, "--asic", "TH3", "--format", "json")
+    assert all(line.startswith(f"--site {empty_folder} ") for line in json.loads(done.stdout)["next"])
+
+
+def test_a_round_trip_cannot_beat_light() -> None:
+    """2 x 2000 m / 1.98e8 m/s = 20.2 us."""
+    done = _run(*ECN, "--length", "2km")
+    assert done.exit_code == 2 and done.stdout == ""
+    assert "8 us is less than light takes over --length 2 km and back, 20.2 us" in done.stderr
+    assert _run("ecn", "--speed", "400G", "--rtt", "21us", "--length", "2km").exit_code == 0
+
+
+def test_a_long_cable_is_a_term_of_the_round_trip() -> None:
+    """100G: 8 us are 100,000 B; 2 x 1900 m / 1.98e8 m/s = 19.19 us are 239,899 B."""
+    done = _run("ecn", "--speed", "100G", "--tiers", "2", "--length", "2km")
+    assert "100G, 2 km, chip not named" in done.output and "round trip 27.2 us" in done.output
+    row = {line.split()[0]: line for line in done.output.splitlines() if line.startswith("  ") and line.split()}
+    assert " ".join(row["cable"].split()) == "cable 2 x (2000 - 100) m / 1.98e8 m/s 239,899 19.2"
+    assert " ".join(row["BDP"].split()) == "BDP round trip + cable 339,899 27.2"
+    assert "8 us over 2 switch tiers + 19.2 us for the cable beyond 100 m" in done.output
+    assert "27.1919" not in done.output
+
+
+def test_pmax_has_a_reason() -> None:
+    assert "p* in whole percent" in _run(*ECN).output
+    assert "why: pmax 5 %" in _run(*ECN, "--preset", "sonic-default").output
+
+
+def test_a_curve_beyond_the_start_of_pause_has_no_prediction() -> None:
+    words = ["ecn", "--speed", "100G", "--rtt", "8us", "--asic", "Tomahawk", "--ports", "32", "--preset", "sonic-td2"]
+    done = _run(*words)
+    assert done.exit_code == 2 and "prediction withheld: kmax is not below" in done.output
+    assert "predicted for" not in done.output and "--objective" not in done.output
+    found = json.loads(_run(*words, "--format", "json").stdout)
+    assert (found["p_star"], found["q_star_bytes"], found["cnp_per_s"]) == (None, None, None)
+
+
+def test_headroom_that_does_not_fit_is_said() -> None:
+    done = _run("ecn", "--speed", "100G", "--tiers", "2", "--asic", "TH", *RACK, "--length", "2km")
+    assert done.exit_code == 2 and "no buffer size" not in done.output and "predicted for" not in done.output
+    assert "active bound: none: the headroom does not fit in the buffer" in done.output
+
+
+@pytest.mark.parametrize("chip", ["Qumran 3D", "Jericho 2C+"])
+def test_deep_buffer_is_no_pool_of_dynamic_thresholds(chip: str) -> None:
+    found = _json("ecn", "--speed", "400G", "--rtt", "8us", "--asic", chip, "--ports", "12", "--lossless", "2")
+    assert (found["strict_bytes"], found["incast_bytes"], found["fits"], found["xoff_bytes"]) == (None,) * 4
+    assert any("deep buffer outside the chip" in item["text"] for item in found["assumptions"])
+
+
+@pytest.mark.parametrize(
+    ("preset", "words"),
+    [("arista-segments", "Choose a preset in bytes"), ("juniper-jvd", "deep")],
+)
+def test_remedies_of_a_preset_can_be_used(preset: str, words: str) -> None:
+    chip = "TH3" if preset == "arista-segments" else "Qumran 3D"
+    done = _run(*ECN, "--asic", chip, "--preset", preset)
+    assert done.exit_code == 2 and "Write kmin" not in done.output and "Name the switch" not in done.output
+    assert "Choose a preset in bytes" in done.stderr
+
+
+def test_a_preset_s_warning_does_not_name_an_option_that_excludes_it() -> None:
+    done = _run(*ECN, "--asic", "TH3", *RACK, "--preset", "hpcc")
+    assert "--objective latency instead of --preset" in done.output
+    assert _run(*ECN, "--asic", "TH3", *RACK, "--objective", "latency").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["headroom", "--speed", "800G", "--length", "40km", "--asic", "SN5600", "--ports", "1", "--lossless", "1"],
+        ["headroom", "--speed", "10G", "--length", "0.5m", "--asic", "TD3", "--ports", "32"],
+        ["ecn", "--speed", "10G", "--tiers", "2", "--length", "100km", "--flows", "1", "--compare", "all"],
+        ["ecn", "--speed", "100G", "--rtt", "8us", "--asic", "TH", "--ports", "1", "--compare", "all"],
+        ["dcqcn", "--speed", "1.6T", "--flows", "1", "--kmin", "10GB", "--kmax", "100GB"],
+    ],
+)
+def test_one_style_of_numbers(arguments: list[str]) -> None:
+    """us everywhere, no powers of ten but the speed of light, one is singular."""
+    text = _run(*arguments).output
+    assert "µ" not in text
+    assert not re.search(r"\de\+\d", text), text
+    assert not re.search(r"(?<![\d,.])1 (ports|flows|groups|senders|queues)\b", text), text
+    assert not re.search(r"(?<![\d,])\d{4} B\b", text.split("next")[0]), text
+
+
+def test_own_table_is_yours(empty_folder: Path) -> None:
+    (empty_folder / "mine.csv").write_text("speed_mbps,cable_m,xoff_bytes\n400000,30,222222\n")
+    words = [*HEADROOM, "--asic", "TH3", "--table", "mine.csv"]
+    text = _run(*words, "--plot", "h.svg").output
+    assert "row of your own table" in text and "vendor" not in text and "published row" not in text
+    assert _json(*words)["confidence"] == "yours"
+    assert "your rows: mine.csv" in (empty_folder / "h.svg").read_text()
+
+
+def test_only_tables_with_rows_at_the_speed_are_counted(empty_folder: Path) -> None:
+    """Tomahawk 3 at 10G: no published table has a row, so the picture shows none."""
+    _run("headroom", "--speed", "10G", "--length", "30m", "--asic", "TH3", "--plot", "h.svg")
+    assert "published rows" not in (empty_folder / "h.svg").read_text()
+
+
+def test_dcqcn_says_whose_thresholds() -> None:
+    ours, stated = _json("dcqcn", "--speed", "400G", "--flows", "8"), ["--kmin", "5KB", "--kmax", "200KB"]
+    assert ours["name"] == "balanced" and ours["why"]["kmin_bytes"]["rule"] == "ecn.bdp"
+    theirs = _json("dcqcn", "--speed", "400G", "--flows", "8", *stated, "--pmax", "1%")
+    assert theirs["name"] == "stated" and theirs["why"]["kmax_bytes"]["source"] == "--kmax"
 
 
 def test_markdown() -> None:

@@ -29,7 +29,7 @@ def test_text_holds_figures_and_words_for_each_curve() -> None:
 
 
 def test_like_curves_share_their_words() -> None:
-    """Without --verbose: the plan by itself, then groups; every preset of the list is in the figures and in one group."""
+    """Without --verbose: the plan by itself, then groups; every preset in bytes is in one of them."""
     done = run("--limit", "leaf1", "plan", "--compare", "all")
     assert done.exit_code == 0, done.output
     lines = [line.strip() for line in done.output.splitlines()]
