@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rocetune.model.plan import Why
-from rocetune.tuning.fluid import Preset
-from rocetune.tuning.wire import positive
+from rocetune.tuning.fluid import Preset, scaled_rates
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +70,6 @@ class Dcqcn:
     parameters: tuple[tuple[str, int], ...]
     why: Mapping[str, Why]
     notes: tuple[str, ...] = ()
-
-
-def scaled_rates(speed_mbps: int) -> tuple[int, int]:
-    """Additive and hyper increase in Mbit/s: 5 and 50 per 25G of line rate (100G: 20 and 200)."""
-    positive(speed_mbps, "a port speed", "400000 Mbit/s")
-    return max(1, round(5 * speed_mbps / 25_000)), max(1, round(50 * speed_mbps / 25_000))
 
 
 def parameters(preset: Preset, speed_mbps: int | None, fixed: Mapping[str, int] | None = None) -> Dcqcn:

@@ -88,6 +88,12 @@ _PAPER = Params(
 )
 
 
+def scaled_rates(speed_mbps: int) -> tuple[int, int]:
+    """Additive and hyper increase in Mbit/s: 5 and 50 per 25G of line rate (100G: 20 and 200), 1 at least."""
+    positive(speed_mbps, "a port speed", "400000 Mbit/s")
+    return max(1, round(5 * speed_mbps / 25_000)), max(1, round(50 * speed_mbps / 25_000))
+
+
 def params(preset: Preset, speed_mbps: int, fixed: Mapping[str, int] = _NONE_FIXED) -> Params:
     """The model's parameters of a preset, with a user's fixed values (mlx5 names, the NIC's units) on top.
 
@@ -101,7 +107,7 @@ def params(preset: Preset, speed_mbps: int, fixed: Mapping[str, int] = _NONE_FIX
         made = _FIRMWARE
     elif preset == "scaled":
         source = "5 Mbit/s per 25G as in HPCC's simulations; timers: " + _DEFAULTS
-        made = replace(_FIRMWARE, ai_mbps=5 * speed_mbps / 25_000, source=source)
+        made = replace(_FIRMWARE, ai_mbps=scaled_rates(speed_mbps)[0], source=source)
     else:
         raise ValueError(f"{preset!r} is no DCQCN preset: firmware, scaled or paper")
     return _with_fixed(made, fixed, 50 if preset == "paper" else 4) if fixed else made
@@ -272,10 +278,7 @@ def cnp_per_s(speed_mbps: int, flows: int, p: float, params: Params, packet_byte
     At most one per flow and CNP interval, and never more than there are marked packets.
     """
     model = _model(speed_mbps, flows, params, packet_bytes)
-    if p >= 1:
-        share = 1.0 if model.tau * model.rate >= 1 else model.tau * model.rate
-    else:
-        share = -math.expm1(model.tau * model.rate * math.log1p(-p))
+    share = 1.0 if p >= 1 else -math.expm1(model.tau * model.rate * math.log1p(-p))
     return min(flows / model.tau * share, p * model.port)
 
 

@@ -239,3 +239,8 @@ def hpcc_simulator_bytes(speed_mbps: int, one_way_ns: float) -> int:
     """HPCC's ns-3 set-up: three one-way delays at line rate. Too small for hardware, whose peers react late."""
     positive(one_way_ns, "a link delay", "1000 ns")
     return round(3 * speed_mbps * 1e6 * one_way_ns * 1e-9 / 8)
+
+
+def hpcc_simulator_buffer_mb(speed_mbps: int) -> float:
+    """Switch buffer of HPCC's ns-3 set-up in the megabytes of its configuration: 16 per 50G of host speed."""
+    return 16 * positive(speed_mbps, "a port speed", "100000 Mbit/s") / 50_000

@@ -410,6 +410,18 @@ def test_ways_out_of_an_over_subscribed_buffer() -> None:
     assert buffers.ratio_needed(fit) == pytest.approx(192_000_000 / 79_410_176)
 
 
+def test_ways_out_that_just_fit() -> None:
+    """2 x 3 groups of 1000 B, 2 frames of 1000 B; ports with short cables keep their 100 B."""
+    needs = [buffers.Need(2, 3, 1000, 1000)]
+    (fewer, _) = buffers.ways_out(buffers.fit(6_000, needs), needs)
+    assert fewer.value == 2 and fewer.fits
+    (fewer, _) = buffers.ways_out(buffers.fit(5_999, needs), needs)
+    assert fewer.value == 1 and fewer.fits
+    mixed = [buffers.Need(2, 1, 1000, 1000), buffers.Need(4, 1, 100, 1000)]
+    ways = buffers.ways_out(buffers.fit(7_000, mixed), mixed, cable_m=40, headroom_at=lambda length: 300)
+    assert (ways[0].kind, ways[0].value, ways[0].need_bytes, ways[0].fits) == ("shorter_cable", 30, 1000, True)
+
+
 def test_no_more_priorities_are_given_up_than_needed() -> None:
     """32 x 3 groups of 1,000,000 B in 70 MB: two priorities need 64 MB and fit."""
     needs = [buffers.Need(32, 3, 1_000_000, 9216)]

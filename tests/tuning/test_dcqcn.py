@@ -6,7 +6,8 @@ from rocetune.tuning import dcqcn, fluid
 
 
 @pytest.mark.parametrize(
-    ("gbps", "ai", "hai"), [(100, 20, 200), (200, 40, 400), (400, 80, 800), (25, 5, 50), (800, 160, 1600)]
+    ("gbps", "ai", "hai"),
+    [(1, 1, 2), (10, 2, 20), (100, 20, 200), (200, 40, 400), (400, 80, 800), (25, 5, 50), (800, 160, 1600)],
 )
 def test_scaled_rates(gbps: int, ai: int, hai: int) -> None:
     result = dcqcn.parameters("scaled", gbps * 1000)
@@ -51,7 +52,7 @@ def test_scaled_needs_a_speed() -> None:
         dcqcn.parameters("scaled", None)
 
 
-@pytest.mark.parametrize(("gbps", "ai"), [(25, 5), (100, 20), (200, 40), (400, 80), (800, 160)])
+@pytest.mark.parametrize(("gbps", "ai"), [(1, 1), (25, 5), (100, 20), (200, 40), (400, 80), (800, 160)])
 def test_model_and_nic_get_the_same_rate(gbps: int, ai: int) -> None:
     written = dict(dcqcn.parameters("scaled", gbps * 1000).parameters)
     assert written["rpg_ai_rate"] == fluid.params("scaled", gbps * 1000).ai_mbps == ai

@@ -6,6 +6,7 @@ from rocetune.tuning import wire
 from rocetune.tuning.asics import table
 from rocetune.tuning.cells import packet_factor, wire_worst
 from rocetune.tuning.collectives import Operation, bus_factor
+from rocetune.tuning.duration import show_us
 from rocetune.tuning.watchdog import Timers, sonic_start_default
 
 
@@ -70,6 +71,14 @@ def test_watchdog_of_sonic(ports: int, detection: int, restoration: int, poll: i
 def test_watchdog_without_ports() -> None:
     with pytest.raises(ValueError, match="port count"):
         sonic_start_default(0)
+
+
+@pytest.mark.parametrize(
+    ("size", "speed", "words"),
+    [(400_000, 400_000, "8 us"), (12_487_500, 100_000, "999 us"), (12_500_000, 100_000, "1,000 us")],
+)
+def test_sizes_in_time(size: int, speed: int, words: str) -> None:
+    assert show_us(size, speed) == words
 
 
 def test_buffer_time_of_tomahawk_5() -> None:

@@ -165,6 +165,19 @@ def test_cnps_are_capped_by_the_interval() -> None:
 
 def test_steps_hold_the_queue_where_they_are() -> None:
     assert fluid.queue_bytes(0.3, 30_000, 30_000, 100) == 30_000
+    assert fluid.queue_bytes(0.3, 30_000, 30_000, 20) == 30_000
+    assert fluid.queue_bytes(1.0, 30_000, 30_000, 100) is None
+
+
+def test_queue_stands_at_kmax_where_p_is_pmax() -> None:
+    assert fluid.queue_bytes(0.2, 400_000, 1_600_000, 20) == 1_600_000
+    assert fluid.queue_bytes(0.2001, 400_000, 1_600_000, 20) is None
+    assert fluid.queue_bytes(0.1, 400_000, 1_600_000, 20) == 1_000_000
+
+
+def test_cnps_are_never_more_than_packets() -> None:
+    """10G of 1250 B packets is a million per second; 100,000 flows at 4 us could ask for 25 thousand million."""
+    assert fluid.cnp_per_s(10_000, 100_000, 1.0, fluid.params("firmware", 10_000), 1250) == pytest.approx(1e6)
 
 
 @pytest.mark.parametrize(

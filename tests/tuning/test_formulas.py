@@ -12,6 +12,7 @@ from rocetune.tuning.lossless_formulas import (
     cisco_cable_bytes,
     dcqcn_paper_bytes,
     habana_arista_bytes,
+    hpcc_simulator_buffer_mb,
     hpcc_simulator_bytes,
     ixgbe_delay_bit_times,
     measured_bytes,
@@ -19,6 +20,7 @@ from rocetune.tuning.lossless_formulas import (
     mlxsw_bytes,
     nxos_pause,
 )
+from rocetune.tuning.nic import mlx5_receive_buffer
 
 # chip, Mbit/s, m, xon, xoff 2024-09, xoff master, size master, xoff with p = 100 (master), xoff before, p = 50
 WORKED = [
@@ -71,10 +73,22 @@ def test_barefoot_by_hand() -> None:
     # K = (50 + 50 * 2.75)/100 = 1.875; 1024 + 1.875 * 44662.8 = 84766.8 -> 83 KiB
     made = barefoot_dynamic(100_000, 5)
     assert (made.xoff_bytes, made.xon_bytes, made.size_bytes) == (84992, 69632, 69632)
-    # at 400G the response is doubled: 2 * 57920
-    assert barefoot_dynamic(400_000, 5).xoff_bytes - barefoot_dynamic(
-        400_000, 5, gearbox_ns=0
-    ).xoff_bytes == pytest.approx(1.875 * 2 * 4e5 * 365 / 8192, abs=1024)
+    # 400G: 2466.1; gearbox 35644.5; 819.2; response doubled, 2 * 57920; 9100: 1024 + 1.875 * 163869.8 -> 302 KiB
+    assert barefoot_dynamic(400_000, 5).xoff_bytes == 302 * 1024
+
+
+@pytest.mark.parametrize(
+    ("gbps", "mtu", "headroom", "smallest"),
+    [
+        (25, 1500, 16_720, 25_936),  # as at 40G: (301 + 15) * 40 + 4080; a frame of 9216 above it
+        (40, 1500, 16_720, 25_936),
+        (100, 9600, 57_712, 67_312),  # 31600 + 26112, and the larger frame of 9600
+    ],
+)
+def test_mlx5_at_its_limits(gbps: int, mtu: int, headroom: int, smallest: int) -> None:
+    """Speeds below 40G count as 40G; the buffer holds one frame of at least 9216 B above the headroom; 7 m."""
+    made = mlx5_receive_buffer(gbps * 1000, 7, mtu)
+    assert (made.headroom_bytes, made.smallest_bytes) == (headroom, smallest)
 
 
 def test_speeds_outside_the_script_are_refused() -> None:
@@ -107,6 +121,7 @@ def test_book_has_no_400g() -> None:
 def test_cisco_cable_and_hpcc() -> None:
     assert cisco_cable_bytes(10_000, 100) == pytest.approx(641.25)
     assert hpcc_simulator_bytes(100_000, 1000) == 37500
+    assert [hpcc_simulator_buffer_mb(gbps * 1000) for gbps in (25, 50, 100, 400)] == [8, 16, 32, 128]
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,12 @@ def test_a_threshold_on_a_bound_is_not_below_it(kmin: int, kmax: int, words: str
     assert words in of(kmin, kmax, bounds=ecn.Bounds(500_000, 2_000_000, Why("test"))).active_bound
 
 
+def test_a_queue_that_stands_where_pfc_starts_is_held_by_pfc() -> None:
+    bounds = ecn.Bounds(500_000, 2_000_000, Why("test"))
+    assert of(2_000_000, 2_000_000, bounds=bounds).goodput.startswith("best")
+    assert not of(1_999_999, 1_999_999, bounds=bounds).goodput.startswith("best")
+
+
 def test_queue_beyond_kmax() -> None:
     made = of(400_000, 1_600_000, pmax=1, flows=256)
     assert made.q_star_bytes is None

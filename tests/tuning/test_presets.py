@@ -129,6 +129,9 @@ def test_speed_it_was_not_made_for_is_said() -> None:
     text = next(step for step in made.why.steps if "not made for 400G" in step)
     assert "40 us at 40G" in text and "is 4 us here" in text
     assert not any("not made for" in step for step in presets.ecn_preset("dcqcn-paper").thresholds(40_000).why.steps)
+    between = presets.ecn_preset("marvell-default")  # 100G to 800G: the nearer end is told
+    for speed, near in ((50_000, "at 100G"), (1_600_000, "at 800G")):
+        assert any("not made for" in step and near in step for step in between.thresholds(speed).why.steps)
     scaled = presets.ecn_preset("hpcc").thresholds(800_000)
     assert any("same rule" in step for step in scaled.why.steps)
 

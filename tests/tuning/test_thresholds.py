@@ -116,7 +116,8 @@ def test_xon_level_that_drains_too_soon() -> None:
 
 def test_bounds_that_just_meet_leave_nothing_idle() -> None:
     """A cable of no length at 100G: 394 quanta, 25,216 B, drain; two frames of 12,608 B are as much."""
-    assert not thresholds.hysteresis(100_000, 0, 12_608).runs_dry
+    met = thresholds.hysteresis(100_000, 0, 12_608)
+    assert not met.runs_dry and not met.why.bounds
     assert thresholds.hysteresis(100_000, 0, 12_609).runs_dry
     # XON of 25,216 B just outlasts them, one byte less does not
     assert not thresholds.hysteresis(100_000, 0, 1500, xoff_bytes=25_216 + 3000).runs_dry
