@@ -63,6 +63,7 @@ class Asic:
     source: str
     confidence: Confidence
     unsure: tuple[str, ...]
+    slowest_mbps: int | None = None  # where ports are slower than published tables list
     user: tuple[str, ...] = ()  # fields that a user stated or overrode
 
     @property
@@ -71,12 +72,12 @@ class Asic:
         mine = Family(self.name, self.preset, ()) if self.preset is not None else None
         return mine if "headroom" in self.user else reference_of(self.key) or mine
 
-    def presets_for(self, model: str | None) -> tuple[Family, ...]:
+    def presets_for(self, model: str | None, copied: bool = True) -> tuple[Family, ...]:
         """Presets of a model, of which the largest value counts; without a model the chip's reference.
 
         A model with a table gets the preset fitted to it. For any other the reference is joined by what its maker
-        publishes for this chip, and by the table that makers of Broadcom platforms reuse most: one of them is likely
-        what the model runs. The last is left out for a listed model without a table upstream: it runs no SONiC.
+        publishes for this chip, and by the table that makers of Broadcom platforms copy most: one of them is likely
+        what the model runs. ``copied=False`` leaves the last out, for a platform that runs no SONiC.
         A chip without any preset borrows its maker's from other chips of the vendor.
         """
         reference = self.reference
@@ -92,14 +93,9 @@ class Asic:
         wanted += [family_of(item.name) for item in published.published() if item.maker == maker and self._has(item)]
         if reference is None:
             wanted += [family for family, _ in self._lenders(maker)]
-        if self.layout != "voq" and (found is not None or not self._lists(model)):
+        if copied and self.layout != "voq":
             wanted.append(fallback_of(self.vendor))
         return tuple(dict.fromkeys(item for item in wanted if item is not None))
-
-    def _lists(self, model: str) -> bool:
-        """True for a model that the table of chips names for this one."""
-        wanted = _squeeze(model)
-        return any(len(name) >= 5 and name in wanted for name in map(_core, self.models))
 
     def _lenders(self, maker: str) -> list[tuple[Family, int | None]]:
         """Presets of a maker for other chips of the vendor, with their cells: those that have ports as fast, if any."""
@@ -119,11 +115,6 @@ class Asic:
         cells = [cell for item, cell in self._lenders(published.maker_of(model)) if item is family and cell]
         return max((self.cell_bytes / cell for cell in cells), default=1.0) if cells else 1.0
 
-    def preset_for(self, model: str | None) -> Preset | None:
-        """The preset of the model's family, else the chip's reference, else None."""
-        found = self.presets_for(model)
-        return found[0].preset if found else None
-
     def _has(self, item: published.PublishedTable) -> bool:
         return self.key in (item.asic, *item.also)
 
@@ -133,16 +124,25 @@ class Asic:
         found = {row.speed_mbps for item in published.published() if self._has(item) for row in item.rows}
         return tuple(sorted(speed for speed in found if speed <= most))
 
+    def accepted(self) -> tuple[int, ...]:
+        """Ethernet speeds (Mbit/s) from the slowest port that is known of the chip to its fastest."""
+        listed = self.speeds()
+        slowest = self.slowest_mbps or (10_000 if listed else 1000)
+        most = self.port_gbps * 1000 if self.port_gbps is not None else max((*listed, _ETHERNET_MBPS[-1]))
+        return tuple(speed for speed in _ETHERNET_MBPS if min(slowest, *listed, most) <= speed <= most)
+
     def check_speed(self, speed_mbps: int) -> None:
-        """Raises ValueError for a speed that no port of the chip has."""
-        listed = ", ".join(show_speed(speed) for speed in self.speeds())
-        if self.port_gbps is not None and speed_mbps > self.port_gbps * 1000:
-            tables = f" (published tables list {listed})" if listed else ""
-            most = show_speed(self.port_gbps * 1000)
-            raise ValueError(f"{self.name} has ports up to {most}{tables}: {show_speed(speed_mbps)} is more than that")
-        if speed_mbps not in _ETHERNET_MBPS:
-            rates = listed or ", ".join(show_speed(speed) for speed in _ETHERNET_MBPS if speed >= 10_000)
-            raise ValueError(f"no port of {self.name} runs at {show_speed(speed_mbps)}: Ethernet speeds are {rates}")
+        """Raises ValueError for a speed that no port of the chip has, with those that are accepted."""
+        accepted = self.accepted()
+        if speed_mbps in accepted:
+            return
+        rates = ", ".join(show_speed(speed) for speed in accepted)
+        if speed_mbps > accepted[-1]:
+            most = show_speed(accepted[-1])
+            raise ValueError(
+                f"{self.name} has ports up to {most} ({rates}): {show_speed(speed_mbps)} is more than that"
+            )
+        raise ValueError(f"no port of {self.name} runs at {show_speed(speed_mbps)}: its speeds are {rates}")
 
     def pool(self, model: str | None) -> Pool | None:
         """Pools of a model (``Z9332F`` is found in ``DellEMC-Z9332f-O32``), or None."""
@@ -295,6 +295,7 @@ def _asic(key: str, row: Mapping[str, Any]) -> Asic:
         source=row["from"],
         confidence=row["confidence"],
         unsure=tuple(row.get("unsure", ())),
+        slowest_mbps=row.get("slowest_mbps"),
     )
 
 

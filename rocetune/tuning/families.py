@@ -94,6 +94,7 @@ class Family:
     reference: tuple[str, ...] = ()  # chips that get it without a model
     fallback: str = ""  # chip vendor whose platforms may share this table whatever their chip
     note: str = ""
+    confidence: str = "high"  # of the table that it was fitted to, as far as it goes
 
 
 def _parts(block: Mapping[str, Any]) -> Parts:
@@ -127,6 +128,7 @@ def families() -> Mapping[str, Family]:
             tuple(block.get("reference", ())),
             block.get("fallback", ""),
             block.get("note", ""),
+            block.get("confidence", "high"),
         )
         for name, block in blocks.items()
     }

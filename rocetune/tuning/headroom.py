@@ -1,56 +1,88 @@
 """PFC headroom of one (port, priority): the bytes that still arrive after XOFF was sent.
 
 In this order: the platform's own table (a user's before the published one); the preset of its family; that of its
-chip; the canonical sum with the worst factor that the chip's cells can have; else a refusal. Whichever is used, the
-result is never less than what the cable holds plus the reaction time that IEEE 802.3 allows the peer, nor less than
-the platform's own table.
+chip; the canonical sum with the worst factor that the chip's cells can have; else a refusal. A model of which several
+hardware SKUs exist gets the most that any of them would get.
+
+Two floors: a row of the platform's own table is never taken below what the cable holds plus the reaction time that
+IEEE 802.3 allows the peer (the physical floor; the frames stay out of it, as in many published rows). Every other
+number is never below the canonical sum with each byte once (F = 1), frames included (the wire floor).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from rocetune.model.plan import Why
 from rocetune.model.units import show_speed
 from rocetune.tuning import wire
-from rocetune.tuning.asics import Asic, Fit, Parts, table
-from rocetune.tuning.cells import nvidia_worst, round_up, wire_worst
-from rocetune.tuning.families import Family
+from rocetune.tuning.asics import Asic
+from rocetune.tuning.cells import round_up
+from rocetune.tuning.families import Family, family_of
+from rocetune.tuning.headroom_case import (
+    TABLE_FRAME,
+    TABLE_MTU,
+    VOQ_CELL_BYTES,
+    Case,
+    Level,
+    Made,
+    Method,
+    Term,
+    floor_parts,
+    least,
+    sum_step,
+    total,
+)
+from rocetune.tuning.headroom_rules import (
+    from_presets,
+    from_row,
+    from_sum,
+    from_worst,
+    lacks,
+    place,
+    rounding_of,
+    top_of,
+)
 from rocetune.tuning.headroom_sums import LOCAL_DELAY_NS, canonical_bytes, fit_bytes, parts_bytes, physical_bytes
-from rocetune.tuning.own_table import LookUp, look_up, range_of
-from rocetune.tuning.published import EmptyTable, PublishedTable
+from rocetune.tuning.own_table import LookUp, look_up, range_of, spread
+from rocetune.tuning.published import EmptyTable, PublishedTable, published
 
 __all__ = [
     "LOCAL_DELAY_NS",
+    "VOQ_CELL_BYTES",
     "EmptyTable",
     "Headroom",
+    "Term",
     "canonical_bytes",
     "fit_bytes",
+    "floor_parts",
     "headroom",
     "parts_bytes",
     "physical_bytes",
+    "spread",
 ]
-
-Method = Literal["table", "preset", "canonical", "generic"]
-
-VOQ_CELL_BYTES = 1024  # larger "cells" are blocks of deep-buffer chips that hold several packets
-_TABLE_MTU = 9216  # the port MTU that tables and presets were made for
-_REACTION = "IEEE 802.3 31B.3.7, as listed in SONiC's dynamic headroom design"
 
 
 @dataclass(frozen=True, slots=True)
 class Headroom:
-    """``headroom_bytes``, and ``physical_bytes``, the floor that no rule may go below (see :func:`physical_bytes`).
+    """``headroom_bytes``; ``physical_bytes``: cable and the peer's reaction, which no number is below.
 
     A computed value is in whole cells where the chip's cell is known; a table's row is as its vendor wrote it.
+    ``confidence`` says how sure the number is: high for a row of the platform's own table and its fitted preset
+    inside it; medium for the chip's preset and the canonical sum; low where it is extrapolated, borrowed, copied, or
+    only a floor. ``terms`` add up to ``headroom_bytes``, ``floor`` to the floor of this kind of number.
     """
 
     headroom_bytes: int
     physical_bytes: int
     method: Method
     why: Why
+    confidence: Level = "medium"
+    terms: tuple[Term, ...] = ()
+    floor: tuple[Term, ...] = ()
+    notes: tuple[str, ...] = ()  # what the number should be read with: the first steps of its Why
+    reacts: bool = True  # the peer's reaction time (its quanta) is part of the number
 
 
 def headroom(
@@ -67,13 +99,15 @@ def headroom(
     cell_bytes: int | None = None,
     delay_ns: float | None = None,
     assume_worst: bool = False,
+    copied: bool = True,
 ) -> Headroom:
     """The headroom a port should have.
 
     ``model`` is the switch model or SONiC hardware SKU, ``table`` a user's own table; ``lookup=False`` leaves the
     published tables out (their presets stay). ``at_800g`` 905 reproduces SONiC at 800G. ``cell_bytes`` overrides the
     chip's cell, ``delay_ns`` the MAC, PHY, FEC and gearbox delay of both directions. ``assume_worst`` gives the most
-    demanding known chip where nothing is known of the chip. Raises ValueError for a value that cannot be, and where
+    demanding known chip where nothing is known of the chip. ``copied=False`` is for a platform that runs no SONiC: it
+    leaves out the table that makers of SONiC platforms copy. Raises ValueError for a value that cannot be, and where
     something is missing; EmptyTable (a ValueError) where the platform ships a table without rows.
     """
     wire.positive(mtu_bytes, "an MTU", "9216")
@@ -86,14 +120,26 @@ def headroom(
     floor = physical_bytes(speed_mbps, cable_m, mtu_bytes=mtu_bytes, frame_bytes=frame_bytes, quanta=quanta)
     known = look_up(model, asic, table, lookup)
     asic = asic or known.asic
-    work = _Work(speed_mbps, cable_m, mtu_bytes, frame_bytes, quanta, at_800g, asic, model, cell_bytes, delay_ns, known)
+    case = Case(
+        speed_mbps,
+        cable_m,
+        mtu_bytes,
+        frame_bytes,
+        quanta,
+        at_800g,
+        asic,
+        model,
+        cell_bytes,
+        delay_ns,
+        lookup,
+        copied,
+    )
     if known.empty is not None and delay_ns is None:
         raise EmptyTable(
             f"{model}: the platform ships an empty table ({known.empty.source}), so SONiC creates no lossless priority "
             f"group there: give a table or a headroom of yours, or leave the published tables out"
         )
-    made = None if delay_ns is not None else _from_table(work)
-    made = made or _computed(work, floor, assume_worst)
+    made = _decided(case, known, assume_worst)
     inputs = (
         ("speed_mbps", speed_mbps),
         ("cable_m", cable_m),
@@ -103,297 +149,271 @@ def headroom(
         ("asic", asic.name if asic else "unknown"),
         *((("model", model),) if model else ()),
     )
-    notes = (*work.notes(), *made.notes)
+    notes = (*_notes(case, known, made), *made.notes)
     steps = (*notes, *made.steps, f"= {made.exact:,.0f} B -> {made.value:,} B")
     why = Why(f"headroom.{made.method}", inputs, steps, made.bounds, made.rounding, made.source)
-    return Headroom(made.value, floor, made.method, why)
+    floors = case.wire_terms()
+    if made.method == "table" or total(floors) > made.value:  # a row, or what lies between rows
+        floors = case.physical_terms()
+    return Headroom(made.value, floor, made.method, why, made.confidence, _closed(made), floors, notes, made.reacts)
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
-    exact: float
-    method: Method
-    steps: tuple[str, ...]
-    source: str
-    value: int = 0
-    bounds: tuple[str, ...] = ()
-    rounding: str = ""
-    notes: tuple[str, ...] = ()
-    partial: bool = False  # a flat table, asked beyond its longest cable
+def _closed(made: Made) -> tuple[Term, ...]:
+    """The parts with what leads from their sum to the result: a bound that decided, else the rounding."""
+    rest = made.value - total(made.terms)
+    if abs(rest) < 1e-6:
+        return made.terms
+    if made.lifted:
+        return (*made.terms, Term("bound", made.bounds[-1], rest))
+    return (*made.terms, Term("rounding", made.rounding, rest))
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
-    speed_mbps: int
-    cable_m: float
-    mtu_bytes: int
-    frame_bytes: int
-    quanta: int
-    at_800g: int
-    asic: Asic | None
-    model: str | None
-    cell_bytes: int | None  # the user's
-    delay_ns: float | None  # the user's
-    known: LookUp
-
-    @property
-    def rate(self) -> float:
-        return wire.rate_bytes_per_s(self.speed_mbps)
-
-    @property
-    def flight(self) -> float:
-        return wire.cable_round_trip_bytes(self.speed_mbps, self.cable_m)
-
-    @property
-    def small_cell(self) -> int | None:
-        """Cell of a buffer in which one packet fills whole cells; None where it is not known."""
-        cell = self.cell_bytes or (self.asic.cell_bytes if self.asic else None)
-        return cell if cell is not None and (self.cell_bytes or cell < VOQ_CELL_BYTES) else None
-
-    @property
-    def jumbo(self) -> float:
-        """What a port MTU above that of the tables adds to them."""
-        more = max(0, self.mtu_bytes - _TABLE_MTU)
-        return more * wire_worst(self.small_cell or table().widest_cell()) if more else 0.0
-
-    def floor_of(self, speed_mbps: int, cable_m: float) -> int:
-        quanta = wire.reaction_quanta(speed_mbps, self.at_800g)
-        return physical_bytes(
-            speed_mbps, cable_m, mtu_bytes=self.mtu_bytes, frame_bytes=self.frame_bytes, quanta=quanta
+def _decided(case: Case, known: LookUp, assume_worst: bool) -> Made:
+    """A user's row, else the most that a hardware SKU of the model gets, between the rows of a user's table."""
+    users = known.users
+    row = users.fitting(case.speed_mbps, case.cable_m) if users is not None and case.delay_ns is None else None
+    if users is not None and row is not None:
+        return from_row(case, users, row, yours=True, alone=True)
+    skus = tuple(item for item in known.match.tables if item.rows) if known.match is not None else ()
+    own = known.match is not None and known.match.own
+    found = [
+        (
+            item.name if speed == case.speed_mbps else f"{item.name} at {show_speed(speed)}",
+            of_sku(_at(case, speed), item, alone=own and len(skus) == 1),
         )
-
-    def cable_step(self) -> str:
-        return (
-            f"cable: 2 x {self.cable_m:g} m x {self.rate:.4g} B/s / {wire.LIGHT_M_PER_S:.3g} m/s = {self.flight:,.0f} B"
-        )
-
-    def floor_step(self, floor: int) -> str:
-        reaction = self.quanta * wire.QUANTUM_BYTES
-        return (
-            f"floor: cable {self.flight:,.0f} + peer reaction {self.quanta} quanta x 64 B {reaction:,} = "
-            f"{self.flight + reaction:,.0f} B, and at least two frames {self.mtu_bytes:,} + {self.frame_bytes:,}: "
-            f"{floor:,} B"
-        )
-
-    def notes(self) -> tuple[str, ...]:
-        """What every number of this speed or chip should be read with."""
-        found: list[str] = []
-        if self.speed_mbps >= 800_000:
-            found.append(
-                f"peer reaction at {show_speed(self.speed_mbps)}: {self.quanta} quanta. IEEE 802.3df was not at hand: "
-                f"1810 at 800G keeps the time of 400G, SONiC's formula uses 905 (NVIDIA's table for SN6600 1810)"
-            )
-        if self.jumbo:
-            found.append(
-                f"port MTU {self.mtu_bytes:,} B is above the {_TABLE_MTU:,} B of tables: + {self.jumbo:,.0f} B"
-            )
-        if self.asic is not None and not self.known.own:
-            spread = range_of(self.asic.key, self.speed_mbps, self.cable_m)
-            if spread:
-                found.append(spread)
-        return tuple(found)
+        for item, speed in _each_at(skus, case.speed_mbps, case.speed_mbps)
+    ]
+    if not found or not own:
+        found.insert(0, ("", _stranger(case, assume_worst)))
+    name, made = max(found, key=lambda item: item[1].value)
+    if len(found) > 1:
+        made = _largest_of(case, known, found, name, made)
+    elif known.absent:
+        made = replace(made, notes=(f"{known.absent} has a table upstream that is not among ours: the preset counts",))
+    if users is None:
+        return made
+    made = _between(case, made, users, "your table", clamp=made.method != "table")
+    instead = {"table": "the published row", "preset": "the preset"}.get(made.method, "the sum")
+    return replace(made, notes=(f"{lacks(users, case)}: {instead} is taken instead", *made.notes))
 
 
-def _from_table(work: _Work) -> _Made | None:
-    """The platform's own row, or None where its table ends or it has none."""
-    found = work.known.row(work.speed_mbps, work.cable_m)
-    if found is None:
-        return None
-    own, row = found
-    steps = [f"{own.name}: {show_speed(row.speed_mbps)} at {row.cable_m:g} m has xoff {row.xoff_bytes:,} B"]
-    bounds: list[str] = []
-    if row.speed_mbps != work.speed_mbps:
-        steps.insert(0, f"{work.cable_m:g} m is not listed, and a faster port has less than the next longer cable")
-    elif row.cable_m != work.cable_m:
-        steps.insert(0, f"{work.cable_m:g} m is not listed: the next longer one is {row.cable_m:g} m")
-    steps = [*work.known.steps(), *steps]
-    exact = float(row.xoff_bytes)
-    least = work.known.dominated(work.speed_mbps, work.cable_m)
-    if least is not None and least.xoff_bytes > exact:
-        text = f"{show_speed(least.speed_mbps)} at {least.cable_m:g} m has {least.xoff_bytes:,} B in the same table"
-        if row.cable_m == work.cable_m:
-            bounds.append(f"{text}: this row is smaller, and is taken as it stands")
-        else:
-            bounds.append(f"raised: {text}")
-            exact = float(least.xoff_bytes)
-    exact += work.jumbo
-    floor = work.floor_of(work.speed_mbps, work.cable_m)
-    rounding = "none: a published row is taken as it stands"
-    value = round_up(exact, 1)
-    if value < floor:
-        cell = _rounding_cell(work)
-        steps.append(work.floor_step(floor))
-        bounds.append(f"the row of {row.xoff_bytes:,} B is raised to the physical floor of {floor:,} B")
-        exact, value, rounding = float(floor), round_up(floor, cell), _rounding(cell, floor)
-    if own.note and not work.known.steps():
-        steps.insert(0, f"note: {own.note}")
-    return _Made(exact, "table", tuple(steps), own.source, value, tuple(bounds), rounding)
+def _largest_of(case: Case, known: LookUp, found: Sequence[tuple[str, Made]], name: str, made: Made) -> Made:
+    """The largest of several, and what each of them would get."""
+    each = "; ".join(f"{item} {one.value:,} B" for item, one in found if item and (" at " not in item or one is made))
+    if known.absent:
+        first = f"{known.absent} has a table upstream that is not among ours"
+        what = "the presets count" if not name else f"its sibling {name} counts, as the presets give less"
+        return replace(made, confidence="low", notes=(f"{first}: {what} ({each})", *made.notes))
+    level = made.confidence if len({one.value for _, one in found}) == 1 else least(made.confidence, "medium")
+    tables = known.match.tables if known.match is not None else ()
+    if any(_top(item) >= case.speed_mbps for item in tables if item.rows):
+        note = f"{case.model}: the hardware SKU is not known: the largest of {each}"
+        return replace(made, confidence=level, notes=(note, *made.notes))
+    speed = show_speed(case.speed_mbps)
+    note = f"{case.model}: its tables list no port of {speed}: presets and other tables of the maker count"
+    return replace(made, confidence=level, notes=(note,))
 
 
-def _computed(work: _Work, floor: int, assume_worst: bool) -> _Made:
-    """A preset or a sum, rounded to cells, not below the floor, and between the rows of the platform's own table."""
-    made = max(_candidates(work, assume_worst), key=lambda item: item.exact)
-    steps, exact = made.steps, made.exact
-    bounds: tuple[str, ...] = ()
-    if exact < floor:
-        steps = (*steps, work.floor_step(floor))
-        bounds = (f"raised to the physical floor of {floor:,} B",)
-        exact = float(floor)
-    cell = _rounding_cell(work)
-    value, rounding = round_up(exact, cell), _rounding(cell, exact)
-    low = work.known.dominated(work.speed_mbps, work.cable_m)
-    highs = work.known.dominating(work.speed_mbps, work.cable_m)
-    most = min(
-        (max(row.xoff_bytes, round_up(work.floor_of(row.speed_mbps, row.cable_m), cell)) for row in highs), default=None
-    )
-    if most is not None and work.delay_ns is None and value > most + round_up(work.jumbo, 1):
-        value = round_up(most + work.jumbo, 1)
-        bounds = (*bounds, f"not above {most:,} B, a row of the platform's own table for more speed or length")
-        rounding, exact = "none: a published row is taken as it stands", float(value)
-    if low is not None:
-        least = round_up(low.xoff_bytes + work.jumbo, 1)
-        if value < least:
-            where = f"{show_speed(low.speed_mbps)} at {low.cable_m:g} m"
-            bounds = (*bounds, f"raised to {least:,} B, the row of the table for {where}")
-            value, rounding, exact = least, "none: a published row is taken as it stands", float(least)
-    return _Made(exact, made.method, steps, made.source, value, bounds, rounding, work.known.steps())
+def of_sku(case: Case, sku: PublishedTable, *, alone: bool, lend: bool = True) -> Made:
+    """What a hardware SKU gets: its row, else a preset or sum between its rows.
+
+    ``alone`` False: one of several that the port may have, whose rows are kept monotonic. Where the SKU's preset ends
+    (a faster port, a longer cable of a flat table) what its maker publishes for the chip counts, unless not ``lend``.
+    """
+    row = sku.fitting(case.speed_mbps, case.cable_m) if case.lookup and case.delay_ns is None else None
+    if row is not None:
+        return from_row(case, sku, row, yours=False, alone=alone)
+    asic = case.asic
+    assert asic is not None  # a table has a chip
+    own = None if "headroom" in asic.user else family_of(sku.name)
+    families = (own,) if own is not None else asic.presets_for(sku.name, case.copied)
+    found = _with_others(case, asic, sku, families, own) if lend else _plain(case, families, own)
+    made = max(_with_sum(case, found), key=lambda item: item.exact)
+    # Without lookup the preset stands for the table that it was fitted to, whose rows keep to the physical floor.
+    as_row = not case.lookup and own is not None and bool(sku.dominating(case.speed_mbps, case.cable_m))
+    made = _finished(case, made, as_row)
+    if case.lookup:
+        made = _between(case, made, sku, sku.name, clamp=case.delay_ns is None)
+        if case.delay_ns is None:
+            made = replace(made, notes=(lacks(sku, case), *made.notes))
+    return made
 
 
-def _rounding(cell: int, exact: float) -> str:
-    value = round_up(exact, cell)
-    return f"up to {value // cell} cells of {cell} B" if cell > 1 else "up to whole bytes: cell size not published"
+def _plain(case: Case, families: Sequence[Family], own: Family | None) -> list[Made]:
+    reach = any(top_of(family) >= case.speed_mbps for family in families)
+    return list(from_presets(case, families, own, extrapolate=not reach))
 
 
-def _candidates(work: _Work, assume_worst: bool) -> list[_Made]:
-    """All values of which the largest counts. Raises ValueError where nothing is known that could give one."""
-    asic = work.asic
-    found = list(_from_presets(work, asic)) if asic is not None else []
-    sure = asic is not None and asic.reference is not None and any(not item.partial for item in found)
-    if not sure and work.small_cell is not None:
-        found.append(_from_sum(work, work.small_cell))
-    if found:
-        return found
-    if assume_worst:
-        return _from_worst(work)
-    if asic is None:
-        what = f"model {work.model!r} belongs to no known chip" if work.model else "neither chip nor cell size is known"
+def _with_others(
+    case: Case, asic: Asic, sku: PublishedTable, families: Sequence[Family], own: Family | None
+) -> list[Made]:
+    """The presets of a SKU, and where they end those of the chip and of the maker's other tables of the chip."""
+    top = max((top_of(family) for family in families), default=0.0)
+    partial = any(made.partial for made in _plain(case, families, own))
+    if case.speed_mbps <= top and not partial:
+        return _plain(case, families, own)
+    others = [
+        item
+        for item in published()
+        if item.maker == sku.maker and item.rows and item is not sku and asic.key in (item.asic, *item.also)
+    ]
+    lenders = [item for item in others if partial or _top(item) > top]
+    more = (asic.reference,) if asic.reference is not None and asic.reference not in families else ()
+    reach = any(top_of(family) >= case.speed_mbps for family in (*families, *more))
+    reach = reach or any(_top(item) >= case.speed_mbps for item in lenders)
+    found = list(from_presets(case, (*families, *more), own, extrapolate=not reach))
+    for item, speed in _each_at(lenders, case.speed_mbps, None):
+        near = _at(case, speed)
+        made = of_sku(near, item, alone=False, lend=False)
+        steps = (f"{item.name}, of the same maker and chip, at {near.place()}:", *made.notes, *made.steps)
+        found.append(replace(made, exact=float(made.value), method="preset", steps=steps, notes=(), confidence="low"))
+    return found
+
+
+def _each_at(
+    items: Sequence[PublishedTable], speed_mbps: int, beyond: int | None
+) -> Iterator[tuple[PublishedTable, int]]:
+    """Tables of which one is that of the port, each with the speed to ask it for.
+
+    A table without ports of this speed is not the one where another has them: it counts with its fastest port that is
+    not faster, so that more speed never needs less. Where none has ports as fast, each is asked for ``beyond``, or
+    for its fastest (None).
+    """
+    listed = {row.speed_mbps for item in items for row in item.rows}
+    reached = min((speed for speed in listed if speed >= speed_mbps), default=None)
+    for item in items:
+        speeds = {row.speed_mbps for row in item.rows}
+        if reached in speeds:
+            yield item, speed_mbps
+        elif reached is None and beyond is not None:
+            yield item, beyond
+        elif slower := [speed for speed in speeds if speed <= speed_mbps]:
+            yield item, max(slower)
+
+
+def _at(case: Case, speed_mbps: int) -> Case:
+    """The same port at another speed."""
+    if speed_mbps == case.speed_mbps:
+        return case
+    return replace(case, speed_mbps=speed_mbps, quanta=wire.reaction_quanta(speed_mbps, case.at_800g))
+
+
+def _top(item: PublishedTable) -> int:
+    return max(row.speed_mbps for row in item.rows)
+
+
+def _stranger(case: Case, assume_worst: bool) -> Made:
+    """A bare chip, or a model without a table. Raises ValueError where nothing is known that could give a number."""
+    asic = case.asic
+    if asic is not None:
+        families = asic.presets_for(case.model, case.copied)
+        found = _with_sum(case, _plain(case, families, None), refuse=not assume_worst)
+    elif case.small_cell is not None:
+        found = [from_sum(case, case.small_cell, "stated by the user")]
+    else:
+        found = []
+    if not found and not assume_worst:
+        what = f"model {case.model!r} belongs to no known chip" if case.model else "neither chip nor cell size is known"
         raise ValueError(
             f"{what}: name the ASIC, as in Tomahawk 3, or give the size of its buffer cells, as in 254 bytes"
         )
+    return _finished(case, max(found or from_worst(case), key=lambda item: item.exact), as_row=False)
+
+
+def _with_sum(case: Case, found: list[Made], *, refuse: bool = True) -> list[Made]:
+    """The canonical sum beside presets that do not say all; alone where there is none."""
+    asic = case.asic
+    assert asic is not None
+    sure = asic.reference is not None and any(not item.partial for item in found)
+    if not sure and case.small_cell is not None:
+        whose = "stated by the user" if case.cell_bytes is not None or "cell_bytes" in asic.user else "of this chip"
+        return [*found, from_sum(case, case.small_cell, whose)]
+    if found or not refuse:
+        return found
     reason = (
-        "a local delay needs the canonical sum, and the" if work.delay_ns is not None else "no table or preset; the"
+        "a local delay needs the canonical sum, and the" if case.delay_ns is not None else "no table or preset; the"
     )
     raise ValueError(f"{asic.name}: {reason} size of its buffer cells is not known: give it, as in 254 bytes")
 
 
-def _from_presets(work: _Work, asic: Asic) -> Iterator[_Made]:
-    """Presets of the family, or the chip's."""
-    for family in asic.presets_for(work.model):
-        preset = family.preset
-        if isinstance(preset, Parts):
-            if work.small_cell is not None:
-                yield _from_parts(work, asic, family, preset, work.small_cell)
-        elif work.delay_ns is not None:
-            continue  # its fixed time holds a share of the delay that nobody knows
-        elif isinstance(preset, Fit):
-            yield _from_fit(work, asic, preset)
-        else:
-            # A preset that is borrowed from another chip says nothing of speeds which that chip does not have.
-            borrowed = asic.reference is None and not family.fallback
-            most = preset.lines[-1].speed_mbps if borrowed else work.speed_mbps
-            exact, line = preset.bytes_at(min(work.speed_mbps, most), work.cable_m)
-            pieces = " or ".join(f"{base:,.0f} + {factor:g} x cable" for base, factor in line.pieces)
-            grown = max(1.0, asic.lent(family, work.model)) if borrowed else 1.0
-            exact *= grown
-            steps = (
-                f"{asic.name} preset {family.name}, line of {show_speed(line.speed_mbps)}: {pieces}",
-                work.cable_step(),
-                *((f"lent by a chip with smaller cells: x {grown:.4g}",) if grown > 1 else ()),
-                f"{family.name}: the largest line up to this speed gives {exact:,.1f} B",
+def _finished(case: Case, made: Made, as_row: bool) -> Made:
+    """Not below its floor, and in whole cells."""
+    cell = case.whole_cell
+    terms = case.physical_terms() if as_row else case.wire_terms()
+    floor = case.physical() if as_row else round_up(total(terms), 1)
+    name = "physical floor" if as_row else "wire floor"
+    if made.exact < floor:
+        made = replace(
+            made,
+            exact=float(floor),
+            steps=(*made.steps, sum_step(name, terms, floor)),
+            bounds=(*made.bounds, f"raised to the {name} of {floor:,} B{'' if as_row else ': every byte once, F = 1'}"),
+            lifted=True,
+            confidence="low",
+            reacts=True,
+        )
+    return replace(made, value=round_up(made.exact, cell), rounding=rounding_of(cell, made.exact))
+
+
+def _between(case: Case, made: Made, item: PublishedTable, whose: str, *, clamp: bool) -> Made:
+    """A computed number between the rows of a table: not above one for more, not below one for less.
+
+    From above the nearest listed speed with so long a cable counts as it is planned: with its own physical floor.
+    """
+    highs = item.dominating(case.speed_mbps, case.cable_m) if clamp else ()
+    extra = round_up(case.extra, 1)
+    rounding = f"none: a row of {whose} is taken as it stands"
+    if highs:
+        row = min(highs, key=lambda high: high.xoff_bytes)
+        floor = round_up(case.physical(min(high.speed_mbps for high in highs)), case.whole_cell)
+        most = max(row.xoff_bytes + extra, floor)
+        if made.value > most:
+            text = f"not above {most:,} B, what {whose} has for {place(row)}"
+            if most == floor:
+                text = f"not above {most:,} B, to which the row of {whose} for {place(row)} is raised"
+            made = replace(
+                made, value=most, exact=float(most), bounds=(*made.bounds, text), lifted=True, rounding=rounding
             )
-            source = f"fitted to {', '.join(family.tables)}"
-            beyond = not preset.covers(work.cable_m)
-            yield _Made(exact + work.jumbo, "preset", steps, source, partial=beyond)
+    low = item.dominated(case.speed_mbps, case.cable_m)
+    if low is not None and made.value < low.xoff_bytes + extra:
+        value = low.xoff_bytes + extra
+        text = f"raised to {value:,} B, what {whose} has for {place(low)}"
+        made = replace(
+            made, value=value, exact=float(value), bounds=(*made.bounds, text), lifted=True, rounding=rounding
+        )
+    return made
 
 
-def _from_fit(work: _Work, asic: Asic, fit: Fit) -> _Made:
-    bare = fit_bytes(work.speed_mbps, work.cable_m, fit)
-    exact = bare / (1 - fit.error_percent / 100)
-    fixed = fit.fixed_us * 1e-6 * work.rate
-    steps = (
-        f"{asic.name} preset: xoff = base + t0 x R + f x cable",
-        f"t0: {fit.fixed_us:g} us x {work.rate:.4g} B/s = {fixed:,.0f} B",
-        work.cable_step(),
-        f"{fit.base_bytes:,.0f} + {fixed:,.0f} + {fit.wire_factor:g} x {work.flight:,.0f} = {bare:,.1f} B",
-        f"fit error up to {fit.error_percent:g} %: / {1 - fit.error_percent / 100:g} = {exact:,.1f} B",
-    )
-    return _Made(exact + work.jumbo, "preset", steps, f"fitted to {asic.preset_table}")
-
-
-def _from_parts(work: _Work, asic: Asic, family: Family, parts: Parts, cell: int) -> _Made:
-    gearbox = asic.gearbox(work.model)
-    delay_ns = parts.delay_ns + 2 * gearbox if work.delay_ns is None else work.delay_ns
-    if work.cell_bytes is not None or parts.factor is None:
-        factor, because = nvidia_worst(cell), f"cell {cell} B, all packets small"
-    else:
-        factor, because = parts.factor, family.note or family.name
-    frame, mtu = max(work.frame_bytes, parts.frame_bytes), work.mtu_bytes
-    used = Parts(parts.mac_phy_bytes, parts.response_bytes, delay_ns, factor)
-    exact = parts_bytes(work.speed_mbps, work.cable_m, used, cell, mtu_bytes=mtu, frame_bytes=frame, quanta=work.quanta)
-    response = work.quanta * wire.QUANTUM_BYTES if parts.response_bytes is None else parts.response_bytes
-    delay = delay_ns * 1e-9 * work.rate
-    steps = (
-        "xoff = lossless frame + F x (port MTU + cable + local delay + MAC/PHY + peer response), up to 1 KiB",
-        f"F: {because}: {factor:.4g}",
-        work.cable_step(),
-        f"local delay: {delay_ns:g} ns = {delay:,.0f} B; MAC/PHY {parts.mac_phy_bytes:g} B; peer {response:,.1f} B",
-        f"{frame} + {factor:.4g} x ({mtu} + {work.flight:,.0f} + {delay:,.0f} + {parts.mac_phy_bytes:g} + "
-        f"{response:,.1f}) -> {exact:,} B",
-    )
-    tables = ", ".join(family.tables) or asic.preset_table
-    return _Made(float(exact), "preset", steps, f"SONiC's NVIDIA formula; {tables}")
-
-
-def _from_sum(work: _Work, cell: int, of_what: str = "of this chip", method: Method = "canonical") -> _Made:
-    factor = wire_worst(cell)
-    delay_ns = LOCAL_DELAY_NS if work.delay_ns is None else work.delay_ns
-    exact = canonical_bytes(
-        work.speed_mbps,
-        work.cable_m,
-        factor=factor,
-        mtu_bytes=work.mtu_bytes,
-        frame_bytes=work.frame_bytes,
-        delay_ns=delay_ns,
-        quanta=work.quanta,
-    )
-    delay = delay_ns * 1e-9 * work.rate
-    reaction = work.quanta * wire.QUANTUM_BYTES
-    steps = (
-        "H = M_ll + F x (M_port + pause frame + cable + local delay + peer reaction)",
-        f"F: cell {cell} B ({of_what}), 64 B frames: {factor:.4g}",
-        work.cable_step(),
-        f"local delay: {delay_ns:g} ns = {delay:,.0f} B",
-        f"peer reaction at {show_speed(work.speed_mbps)}: {work.quanta} quanta x 64 B = {reaction:,} B",
-        f"{work.frame_bytes} + {factor:.4g} x ({work.mtu_bytes} + {wire.PAUSE_BYTES} + {work.flight:,.0f} + "
-        f"{delay:,.0f} + {reaction:,}) = {exact:,.0f} B",
-    )
-    return _Made(exact, method, steps, f"canonical sum; {_REACTION}")
-
-
-def _from_worst(work: _Work) -> list[_Made]:
-    """An unknown chip: the canonical sum with the widest cell, or the most that any known chip of the speed needs."""
-    found = [_from_sum(work, table().widest_cell(), "the largest of any chip in the table", "generic")]
-    for asic in table():
-        fast_enough = asic.port_gbps is None or asic.port_gbps * 1000 >= work.speed_mbps
-        if not fast_enough or not asic.presets_for(None):
-            continue
-        for made in _from_presets(work, asic):
-            steps = ("unknown chip: the most demanding known one of this speed is taken", *made.steps)
-            found.append(_Made(made.exact, "generic", steps, made.source))
-    return found
-
-
-def _rounding_cell(work: _Work) -> int:
-    if work.cell_bytes is not None:
-        return work.cell_bytes
-    return table().widest_cell() if work.asic is None else work.asic.cell_bytes or 1
+def _notes(case: Case, known: LookUp, made: Made) -> tuple[str, ...]:
+    """What every number of this speed or chip should be read with."""
+    found: list[str] = []
+    if case.speed_mbps > 400_000:
+        where = "in this number" if made.reacts else "in its floor alone"
+        sonic = ""
+        if case.speed_mbps <= 800_000:
+            sonic = "; 1810 keeps the time of 400G, SONiC's formula has 905 (NVIDIA's table for SN6600 1810)"
+        found.append(
+            f"peer reaction at {show_speed(case.speed_mbps)}: {case.quanta} quanta, {where}: IEEE 802.3df was not at "
+            f"hand{sonic}"
+        )
+    if made.fixed:
+        found += [
+            f"{term.name}: {term.formula} = + {term.size_bytes:,.0f} B above the tables" for term in case.larger()
+        ]
+        small = [
+            f"{name} {asked:,} B"
+            for name, asked, usual in (
+                ("port MTU", case.mtu_bytes, TABLE_MTU),
+                ("lossless frame", case.frame_bytes, TABLE_FRAME),
+            )
+            if asked < usual
+        ]
+        if small:
+            found.append(
+                f"{' and '.join(small)}: smaller than the {TABLE_MTU:,} B and {TABLE_FRAME:,} B that tables are made "
+                f"for, which changes nothing here"
+            )
+    if case.asic is not None and not known.own:
+        words = range_of(case.asic.key, case.speed_mbps, case.cable_m)
+        found += [words] if words else []
+    return tuple(found)

@@ -34,11 +34,11 @@ class Knowledge:
         fitting = [item for item in found.tables if asic.key in (item.asic, *item.also) and not item.empty]
         return fitting[0].name if len(fitting) == 1 else (model or "") if fitting else ""
 
-    def rules(self, asic: Asic | None, model: str | None) -> tuple[object, ...]:
+    def rules(self, asic: Asic | None, model: str | None, copied: bool = True) -> tuple[object, ...]:
         """What headroom is computed with: two switches with equal rules have equal numbers."""
         if asic is None:
             return ("?",)
-        presets = tuple(family.name for family in asic.presets_for(model))
+        presets = tuple(family.name for family in asic.presets_for(model, copied))
         found = match(model)
         siblings = tuple(item.name for item in found.tables) if found is not None else ()
         return (asic.key, asic.gearbox(model), self.source(asic, model), siblings, presets)

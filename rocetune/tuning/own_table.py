@@ -6,22 +6,33 @@ from dataclasses import dataclass
 
 from rocetune.model.units import show_speed
 from rocetune.tuning.asics import Asic, table
-from rocetune.tuning.published import Match, PublishedTable, Row, asic_of, match, merged, published
+from rocetune.tuning.published import Match, PublishedTable, Row, asic_of, match, published
 
 
 @dataclass(frozen=True, slots=True)
 class LookUp:
-    """The tables of one model. ``own``: they answer for it; else they are those of siblings, a lower bound only."""
+    """The tables of one model. ``own``: they answer for it; else they are those of siblings."""
 
     asic: Asic | None  # as the tables have it
     users: PublishedTable | None
-    found: Match | None
+    match: Match | None  # the tables, whether their rows are looked up or not
     model: str
+    lookup: bool = True
+
+    @property
+    def found(self) -> Match | None:
+        """The tables whose rows count."""
+        return self.match if self.lookup else None
 
     @property
     def own(self) -> bool:
         """True where a row can be taken as the platform's own."""
         return self.users is not None or (self.found is not None and self.found.own)
+
+    @property
+    def absent(self) -> str:
+        """SKUs that the model may be and whose upstream tables are not among ours."""
+        return ", ".join(self.match.absent) if self.match is not None and self.lookup else ""
 
     @property
     def empty(self) -> PublishedTable | None:
@@ -30,46 +41,24 @@ class LookUp:
             return None
         return self.found.tables[0] if all(item.empty for item in self.found.tables) else None
 
-    @property
-    def _published(self) -> PublishedTable | None:
-        return merged(self.found, self.model) if self.found is not None else None
-
     def row(self, speed_mbps: int, cable_m: float) -> tuple[PublishedTable, Row] | None:
-        """The row that decides: the user's, else the largest of the model's own tables."""
-        for item in (self.users, self._published if self.found is not None and self.found.own else None):
-            row = item.fitting(speed_mbps, cable_m) if item is not None else None
-            if item is not None and row is not None:
-                return item, row
+        """The row that decides: the user's, else the largest that a table of the model has for this port."""
+        tables = self.found.tables if self.found is not None and self.found.own else ()
+        for group in ((self.users,) if self.users is not None else (), tables):
+            rows = [(item, row) for item in group if (row := item.fitting(speed_mbps, cable_m)) is not None]
+            if rows:
+                return max(rows, key=lambda pair: pair[1].xoff_bytes)
         return None
 
-    def dominated(self, speed_mbps: int, cable_m: float) -> Row | None:
-        """The largest row for no more speed and length. Siblings count with the row that they would use here."""
-        rows = [item.dominated(speed_mbps, cable_m) for item in (self.users, self._published) if item is not None]
-        if self.found is not None and not self.found.own and self._published is not None:
-            rows.append(self._published.fitting(speed_mbps, cable_m))
-        return max((row for row in rows if row is not None), key=lambda row: row.xoff_bytes, default=None)
-
-    def dominating(self, speed_mbps: int, cable_m: float) -> tuple[Row, ...]:
-        """Rows that bound from above: what longer cables and faster ports get from the table that decides."""
-        if self.users is not None:
-            return self.users.dominating(speed_mbps, cable_m)
-        if self._published is None or self.found is None or not self.found.own:
-            return ()
-        return self._published.dominating(speed_mbps, cable_m)
-
     def steps(self) -> tuple[str, ...]:
-        """What the reader should know about the choice of tables."""
+        """What the reader should know about the choice of tables, whatever the port."""
         found = self.found
         if self.users is not None or found is None:
             return ()
-        names = ", ".join(item.name for item in found.tables)
         if found.absent:
-            siblings = f"; not below its siblings {names}" if names else ""
-            return (
-                f"{', '.join(found.absent)} has a table upstream that is not among ours: the preset counts{siblings}",
-            )
-        if len(found.tables) > 1:
-            return (f"{self.model}: the largest row of {names}, as the hardware SKU is not known",)
+            return (f"{self.absent} has a table upstream that is not among ours: presets and its siblings count",)
+        if sum(not item.empty for item in found.tables) > 1:
+            return (f"{self.model}: the hardware SKU is not known: the most that one of them gets is taken",)
         return ()
 
 
@@ -83,25 +72,35 @@ def look_up(model: str | None, asic: Asic | None, users: PublishedTable | None, 
         fitting = tuple(item for item in found.tables if asic.key in (item.asic, *item.also))
         if len(fitting) < len(found.tables):
             found = Match(fitting, found.exact, found.absent) if fitting else None
-    return LookUp(asic, users, found if lookup else None, model or "")
+    return LookUp(asic, users, found, model or "", lookup)
 
 
-def range_of(asic_key: str, speed_mbps: int, cable_m: float) -> str:
-    """What published tables of a chip have for a speed and length, in words; empty where none has a row.
-
-    Tables that list only longer cables are left out where others list a nearer one.
-    """
-    listed = [
-        (row, item.name)
+def _listed(asic_key: str, speed_mbps: int, cable_m: float) -> list[tuple[int, str, float]]:
+    """What each table of a chip has for a speed at this or its own next listed length."""
+    return [
+        (row.xoff_bytes, item.name, row.cable_m)
         for item in published()
         if asic_key in (item.asic, *item.also) and (row := item.row(speed_mbps, cable_m)) is not None
     ]
-    nearest = min((row.cable_m for row, _ in listed), default=0.0)
-    rows = [(row.xoff_bytes, name) for row, name in listed if row.cable_m == nearest]
+
+
+def spread(asic: Asic, speed_mbps: int, cable_m: float) -> tuple[int, int] | None:
+    """Lowest and highest bytes that published tables of a chip have for a speed at this or their next listed length.
+
+    None where no table lists the speed with so long a cable.
+    """
+    sizes = [size for size, _, _ in _listed(asic.key, speed_mbps, cable_m)]
+    return (min(sizes), max(sizes)) if sizes else None
+
+
+def range_of(asic_key: str, speed_mbps: int, cable_m: float) -> str:
+    """The same in words, with the tables at both ends; empty where none has a row."""
+    rows = _listed(asic_key, speed_mbps, cable_m)
     if not rows:
         return ""
     low, high = min(rows), max(rows)
-    where = f"{show_speed(speed_mbps)} and {nearest:g} m"
+    where = f"for {show_speed(speed_mbps)} at {cable_m:g} m or the next length they list"
     if low[0] == high[0]:
-        return f"published tables of this chip have {low[0]:,} B for {where} ({low[1]})"
-    return f"published tables of this chip have {low[0]:,} B ({low[1]}) to {high[0]:,} B ({high[1]}) for {where}"
+        return f"published tables of this chip have {low[0]:,} B {where} ({low[1]}, {low[2]:g} m)"
+    ends = f"{low[0]:,} B ({low[1]}, {low[2]:g} m) to {high[0]:,} B ({high[1]}, {high[2]:g} m)"
+    return f"published tables of this chip have {ends} {where}"

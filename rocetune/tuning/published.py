@@ -209,12 +209,24 @@ def table_of(model: str | None) -> PublishedTable | None:
 
 @cache
 def merged(found: Match, name: str) -> PublishedTable | None:
-    """The tables of a match as one: at each listed place the largest row that any of them has. None without tables."""
+    """The tables of a match as one: at each listed place the largest row that any of them has. None without tables.
+
+    No vendor wrote these rows, so none is less than one for less speed or length.
+    """
     filled = tuple(table for table in found.tables if table.rows) or found.tables
     if len(filled) <= 1:
         return filled[0] if filled else None
     places = sorted({(row.speed_mbps, row.cable_m) for table in filled for row in table.rows})
     rows = [(place, max(_rows(filled, *place), key=lambda item: item.xoff_bytes)) for place in places]
+    rows = [
+        (
+            here,
+            replace(
+                row, xoff_bytes=max(other.xoff_bytes for at, other in rows if at[0] <= here[0] and at[1] <= here[1])
+            ),
+        )
+        for here, row in rows
+    ]
     first, names = filled[0], ", ".join(table.name for table in filled)
     return PublishedTable(
         name=name,

@@ -118,13 +118,36 @@ def test_every_listed_speed_is_one_that_the_chip_has() -> None:
 def test_speed_that_the_chip_lacks() -> None:
     asic = table().find("Trident 3")
     assert asic is not None
-    with pytest.raises(
-        ValueError, match=r"Trident 3 has ports up to 100G \(published tables list 10G, 25G.*: 400G is more"
-    ):
+    with pytest.raises(ValueError, match=r"Trident 3 has ports up to 100G \(1G, .*10G, 25G.*, 100G\): 400G is more"):
         asic.check_speed(400_000)
     with pytest.raises(ValueError, match="no port of Trident 3 runs at 37G"):
         asic.check_speed(37_000)
     asic.check_speed(25_000)
+
+
+@pytest.mark.parametrize(("name", "slowest"), [("TH5", 10_000), ("TH3", 10_000), ("Trident 2", 1000), ("TD3", 1000)])
+def test_a_slowest_port_too(name: str, slowest: int) -> None:
+    """Tables of Trident 2 list 1G; Tomahawks have no port below 10G."""
+    asic = table().find(name)
+    assert asic is not None
+    asic.check_speed(slowest)
+    with pytest.raises(ValueError, match=f"no port of {asic.name} runs at"):
+        asic.check_speed(slowest // 10)
+
+
+def test_the_message_lists_what_is_accepted() -> None:
+    for asic in table():
+        with pytest.raises(ValueError) as caught:
+            asic.check_speed(37_000)
+        listed = str(caught.value).rsplit("its speeds are ", 1)[1].split(", ")
+        for text in listed:
+            number = float(text[:-1]) * {"M": 1, "G": 1000, "T": 1_000_000}[text[-1]]
+            asic.check_speed(round(number))
+        for text in ("100M", "1G", "10G", "25G", "40G", "50G", "100G", "200G", "400G", "800G", "1.6T"):
+            number = float(text[:-1]) * {"M": 1, "G": 1000, "T": 1_000_000}[text[-1]]
+            if text not in listed:
+                with pytest.raises(ValueError, match=asic.name.replace("+", r"\+")):
+                    asic.check_speed(round(number))
 
 
 def test_family_of_a_model() -> None:
@@ -134,7 +157,8 @@ def test_family_of_a_model() -> None:
     assert asic.presets_for(None) == (asic.reference,)
     stranger = {item.name for item in asic.presets_for("a box of nobody")}
     assert stranger == {"dell-z9864f-o64", "broadcom-generic"}
-    assert asic.preset_for("Z9864F-ON") is asic.presets_for("Z9864F-ON")[0].preset
+    without = {item.name for item in asic.presets_for("a box of nobody", copied=False)}
+    assert without == {"dell-z9864f-o64"}
 
 
 def test_users_fields_override_single_ones() -> None:

@@ -1,10 +1,11 @@
 """Headroom against published tables and worked examples; expected values are not ours."""
 
 import csv
+import itertools
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rocetune.tuning import wire
@@ -18,9 +19,10 @@ from rocetune.tuning.headroom import (
     headroom,
     parts_bytes,
     physical_bytes,
+    spread,
 )
 from rocetune.tuning.nic import mlx5_receive_buffer
-from rocetune.tuning.published import published, read_table
+from rocetune.tuning.published import match, published, read_table
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "../shared/data/headroom_examples.csv"
 LOOKUP = EXAMPLES.with_name("sonic_headroom_lookup.csv")
@@ -268,30 +270,98 @@ def test_monotonic(asic: Asic | None, speed: int, other: int, metres: float, mor
     assert value(asic, slow, short, 10_240).headroom_bytes >= base
 
 
-LENGTHS = st.sampled_from(
-    [0.5, 1, 2, 5, 7, 30, 40, 41, 60, 100, 150, 250, 300, 301, 500, 1000, 1500, 2000, 2001, 80_000]
-)
+ODD = [1000, 60_000, 150_000, 300_000]  # no Ethernet speeds, or slower than the tables list
 
 
-@settings(max_examples=400)
-@given(
-    MODELS.filter(lambda name: name not in UNEVEN),
-    st.sampled_from([*SPEEDS, 60_000, 150_000]),
-    st.sampled_from([*SPEEDS, 60_000, 150_000]),
-    LENGTHS,
-    LENGTHS,
-    st.integers(1500, 10_240),
-)
-def test_monotonic_where_the_method_changes(
-    model: str | None, speed: int, other: int, metres: float, more: float, mtu: int
-) -> None:
-    """Rows of a table, what lies between them, and what lies beyond the table."""
-    slow, fast = sorted((speed, other))
-    short, long = sorted((metres, more))
-    base = value(None, slow, short, mtu, model).headroom_bytes
-    assert value(None, fast, short, mtu, model).headroom_bytes >= base
-    assert value(None, slow, long, mtu, model).headroom_bytes >= base
-    assert value(None, slow, short, 10_240, model).headroom_bytes >= base
+def every_model() -> list[str | None]:
+    """One spelling per set of tables that a model can have, and models that have none."""
+    named = [name for item in published() for name in item.models]
+    named += ["ACS-MSN3700", "Quanta-IX9-32X", "S5448F-ON", "NH-4010", "Mellanox-SN5600-V256", "SN5600", "SN3700"]
+    chosen: dict[object, str | None] = {}
+    for name in named:
+        chosen.setdefault(match(name), name)
+    others = ["a box of nobody", "Dell unheard-of", *(asic.models[0] for asic in table() if asic.models)]
+    return [None, *chosen.values(), *(name for name in others if match(name) is None)]
+
+
+def lengths_of(model: str | None) -> list[float]:
+    found = match(model)
+    listed = {row.cable_m for item in (found.tables if found else ()) for row in item.rows}
+    return sorted({0.5, 20.0, 250.0, 2500.0, *listed, *([max(listed) + 1] if listed else [])})
+
+
+def falls(grid: dict[tuple[int, float], int]) -> list[tuple[tuple[int, float], tuple[int, float]]]:
+    """Neighbours of which the one with more speed or length has less."""
+    speeds, lengths = sorted({at[0] for at in grid}), sorted({at[1] for at in grid})
+    pairs = [((a, x), (b, x)) for a, b in itertools.pairwise(speeds) for x in lengths]
+    pairs += [((s, x), (s, y)) for x, y in itertools.pairwise(lengths) for s in speeds]
+    return [(less, more) for less, more in pairs if grid[less] > grid[more]]
+
+
+@pytest.mark.parametrize("model", every_model(), ids=str)
+@pytest.mark.parametrize("lookup", [True, False])
+def test_monotonic_for_every_model(model: str | None, lookup: bool) -> None:
+    """All speeds and lengths that its tables list, what lies between, and what lies beyond them.
+
+    The rows of a table that is not monotonic itself are the exception, where it is the only table of the model.
+    """
+    found = match(model)
+    if lookup and found is not None and found.own and not any(item.rows for item in found.tables):
+        with pytest.raises(EmptyTable):
+            value(None, 400_000, 5, model=model)
+        return
+    grid = {
+        (speed, metres): headroom(speed, metres, model=model, lookup=lookup, assume_worst=True).headroom_bytes
+        for speed in [*SPEEDS, *ODD]
+        for metres in lengths_of(model)
+    }
+    wrong = falls(grid)
+    alone = found.tables[0] if lookup and found is not None and found.own and len(found.tables) == 1 else None
+    if alone is not None and alone.name in UNEVEN:
+        listed = {(row.speed_mbps, row.cable_m) for row in alone.rows}
+        wrong = [pair for pair in wrong if not listed & set(pair)]
+    assert not wrong
+
+
+@pytest.mark.parametrize("asic", list(table()), ids=lambda item: item.key)
+@pytest.mark.parametrize("model", [None, "a box of nobody", "DCS-9999"])
+def test_monotonic_for_every_chip(asic: Asic, model: str | None) -> None:
+    for mtu in (1500, 9216, 10_240):
+        grid = {
+            (speed, metres): headroom(speed, metres, asic, model=model, mtu_bytes=mtu, assume_worst=True).headroom_bytes
+            for speed in [*SPEEDS, *ODD]
+            for metres in (0.5, 5, 40, 300, 301, 2001)
+        }
+        assert not falls(grid)
+
+
+@pytest.mark.parametrize("name", ["mtu_bytes", "frame_bytes"])
+def test_larger_frames_never_need_less(name: str) -> None:
+    for model in every_model()[1:]:
+        found = match(model)
+        if found is not None and found.own and not any(item.rows for item in found.tables):
+            continue
+        for speed, metres in ((25_000, 20), (100_000, 300), (400_000, 40), (400_000, 2001)):
+            sizes = [
+                headroom(speed, metres, model=model, assume_worst=True, **{name: size}).headroom_bytes
+                for size in (1106, 4178, 9216, 9300, 10_240)
+            ]
+            assert sizes == sorted(sizes), (model, speed, metres)
+
+
+@pytest.mark.parametrize("model", [name for name in every_model() if (found := match(name)) and len(found.tables) > 1])
+def test_a_model_gets_no_less_than_any_of_its_skus(model: str) -> None:
+    """At every speed that the SKU lists, with any length; empty tables have none."""
+    found = match(model)
+    assert found is not None
+    for item in found.tables:
+        for speed in {row.speed_mbps for row in item.rows}:
+            for metres in lengths_of(model):
+                mine = headroom(speed, metres, model=model).headroom_bytes
+                assert mine >= headroom(speed, metres, model=item.name).headroom_bytes, (item.name, speed, metres)
+                row = item.row(speed, metres)
+                if row is not None and row.cable_m == metres:
+                    assert mine >= row.xoff_bytes
 
 
 def test_uneven_tables_are_the_only_ones() -> None:
@@ -370,17 +440,22 @@ def test_impossible_inputs(speed: int, metres: float, mtu: int) -> None:
 
 
 def test_floor_is_named_when_it_decides() -> None:
-    """Spectrum-3's own table has 38912 B at 400G and 5 m, less than the peer may take to react."""
-    result = headroom(400_000, 5, chip("Spectrum-3"))
-    # 2 x 5 m x 5e10 B/s / 1.98e8 m/s = 2525.3, 905 x 64 B = 57920
-    assert result.physical_bytes == 60446
-    assert result.headroom_bytes == round_up(60446, 144)
-    assert any("physical floor" in text for text in result.why.bounds)
-    shown = next(number for number, step in enumerate(result.why.steps) if "905 quanta x 64 B 57,920" in step)
-    assert "60,446 B" in result.why.steps[shown] and "= 60,446 B ->" in result.why.steps[shown + 1]
+    """Spectrum-3's own table has 38912 B at 400G and 5 m, less than the peer may take to react.
+
+    2 x 5 m x 5e10 B/s / 1.98e8 m/s = 2525.3, 905 x 64 B = 57920: 60446 B, the floor of a row. Each byte once, frames
+    included: 4178 + 9216 + 84 + 2525.3 + 200 ns x 50 GB/s 10000 + 57920 = 83923.3, the floor of everything else.
+    """
     row = headroom(400_000, 5, model="ACS-MSN4700")
     assert row.method == "table" and row.headroom_bytes == round_up(60446, 144)
-    assert any("38,912 B is raised" in text for text in row.why.bounds)
+    assert any("38,912 B is raised to the physical floor" in text for text in row.why.bounds)
+    assert "physical floor: cable 2,525 + peer reaction 57,920 (905 quanta x 64 B) = 60,446 B" in row.why.steps
+    assert "= 60,446 B ->" in row.why.steps[-1] and row.confidence == "low" and row.reacts
+    bare = headroom(400_000, 5, chip("Spectrum-3"))
+    assert bare.physical_bytes == 60446
+    assert bare.headroom_bytes == round_up(83924, 144) and bare.confidence == "low"
+    assert any("wire floor of 83,924 B" in text for text in bare.why.bounds)
+    parts = "lossless frame 4,178 + port frame 9,216 + pause frame 84 + cable 2,525 + local delay 10,000"
+    assert any(parts in step and step.endswith("= 83,924 B") for step in bare.why.steps)
 
 
 def test_floor_is_at_least_two_frames() -> None:
@@ -450,6 +525,147 @@ def test_sibling_of_a_sku_without_a_table_is_a_lower_bound() -> None:
     assert any("not among ours" in step for step in result.why.steps)
 
 
-def test_bare_chip_shows_the_range_of_its_tables() -> None:
-    steps = headroom(400_000, 40, chip("Tomahawk 5")).why.steps
-    assert any("330,200 B" in step and "612,140 B" in step for step in steps)
+@pytest.mark.skipif(not LOOKUP.exists(), reason="reference data not present")
+@pytest.mark.parametrize(
+    ("name", "text", "speed", "metres"),
+    [
+        ("Tomahawk 5", "Broadcom Tomahawk5", 400_000, 40),
+        ("Tomahawk 5", "Broadcom Tomahawk5", 800_000, 100),
+        ("Tomahawk 6", "Broadcom Tomahawk6", 100_000, 5),
+        ("Spectrum-2", "Spectrum-2", 100_000, 40),
+        ("Spectrum-3", "Spectrum-3", 400_000, 5),
+    ],
+)
+def test_bare_chip_shows_the_range_of_its_tables(name: str, text: str, speed: int, metres: float) -> None:
+    """Each table with its own next listed length, from the reference file."""
+    nearest: dict[str, tuple[float, int]] = {}
+    for cells in csv.DictReader(LOOKUP.open(encoding="utf-8")):
+        at = float(cells["cable_m"])
+        if text in cells["asic"] and int(cells["speed_mbps"]) == speed and at >= metres:
+            nearest[cells["hwsku"]] = min(nearest.get(cells["hwsku"], (at, 0)), (at, int(cells["xoff_bytes"])))
+            if nearest[cells["hwsku"]][1] == 0:
+                nearest[cells["hwsku"]] = (at, int(cells["xoff_bytes"]))
+    sizes = [size for _, size in nearest.values()]
+    assert len(sizes) > 1
+    assert spread(chip(name), speed, metres) == (min(sizes), max(sizes))
+    steps = headroom(speed, metres, chip(name)).why.steps
+    assert any(f"{min(sizes):,} B" in step and f"{max(sizes):,} B" in step for step in steps)
+
+
+def test_spread_where_no_table_has_a_row() -> None:
+    assert spread(chip("Tomahawk 3"), 400_000, 2001) is None and spread(chip("Trident 4 X9"), 100_000, 5) is None
+
+
+def test_models_of_several_skus_that_reviewers_found() -> None:
+    """DCS-7060X6-64PE-B: 445770 B for 400G at 30 m, 452374 B for 200G at up to 300 m (P32V128); no 1136396 at 20 m."""
+    assert headroom(400_000, 20, model="DCS-7060X6-64PE-B").headroom_bytes == 452374
+    assert headroom(400_000, 30, model="DCS-7060X6-64PE-B").headroom_bytes == 452374
+    assert headroom(400_000, 2000, model="SN4700").headroom_bytes == 2309184  # ACS-MSN4700 by NVIDIA's sum
+    text = " ".join(headroom(400_000, 2000, model="SN4700").why.steps)
+    assert "ACS-MSN4700 has no row for 400G beyond 300 m" in text
+    longest = headroom(10_000, 2000, model="SN2700").headroom_bytes
+    assert longest >= headroom(10_000, 1500, model="SN2700").headroom_bytes >= 36864
+
+
+def test_a_faster_port_than_its_table_lists_follows_the_makers_other_tables() -> None:
+    """64PE-O128S2 lists 400G alone; Arista's -B SKUs have 724662, 833536 and 1621536 B for 800G at 5, 40 and 300 m."""
+    for metres, size in ((5, 724662), (40, 833536), (300, 1621536)):
+        for model in ("Arista-7060X6-64PE-O128S2", "7060X6-64PE"):
+            made = headroom(800_000, metres, model=model)
+            assert size <= made.headroom_bytes < 1.15 * size  # P32V128 has 830580 B for up to 40 m
+            assert made.headroom_bytes >= headroom(800_000, metres, chip("TH5")).headroom_bytes
+            assert made.confidence != "high" and not any("extrapolated" in step for step in made.why.steps)
+            assert "O128S2" not in made.why.source
+    assert headroom(800_000, 2000, model="7060X6-64PE").headroom_bytes >= 1621790
+
+
+def test_what_is_extrapolated_says_so() -> None:
+    """wistron_6512_32r lists up to 400G, and no other table of its maker has 800G."""
+    made = headroom(800_000, 40, model="wistron_6512_32r")
+    assert made.confidence == "low" and "extrapolated" in made.why.source
+    assert any("extrapolated" in step and "400G" in step for step in made.why.steps)
+    assert any("extrapolated" in term.formula for term in made.terms)
+
+
+@pytest.mark.parametrize(
+    ("model", "asic", "speed", "metres", "lookup", "level"),
+    [
+        ("DellEMC-Z9332f-O32", None, 400_000, 40, True, "high"),  # its row
+        ("DellEMC-Z9332f-O32", None, 400_000, 6, True, "high"),  # the next listed length
+        ("DellEMC-Z9664f-O64", None, 400_000, 40, False, "high"),  # its preset inside the table
+        ("DellEMC-Z9664f-O64", None, 400_000, 5000, False, "medium"),  # beyond it
+        (None, "TH3", 400_000, 30, True, "medium"),  # the chip's preset
+        (None, "Trident 4 X9", 100_000, 30, True, "medium"),  # canonical
+        ("AS9716-32D", "TH3", 400_000, 5, True, "low"),  # copied
+        ("ACS-MSN4700", None, 400_000, 5, True, "low"),  # a floor
+        (None, None, 400_000, 30, True, "low"),  # generic
+    ],
+)
+def test_how_sure_a_number_is(
+    model: str | None, asic: str | None, speed: int, metres: float, lookup: bool, level: str
+) -> None:
+    of = chip(asic) if asic else None
+    made = headroom(speed, metres, of, model=model, lookup=lookup, assume_worst=True)
+    assert made.confidence == level, made.why
+
+
+def test_the_copied_table_is_named_as_what_it_is_and_can_be_left_out() -> None:
+    """Edgecore's AS9716-32D runs SONiC; Nokia's 7220 H5 has 307848 B for 400G at 5 m, the Z9332F 178562 B."""
+    made = headroom(400_000, 5, chip("TH3"), model="AS9716-32D")
+    assert made.headroom_bytes >= 307848
+    text = " ".join(made.why.steps)
+    assert "the table that makers copy most (Tomahawk 1's" in text and "broadcom-generic" not in text
+    assert "makers copy" in made.why.source and any("copied" in term.formula for term in made.terms)
+    spared = headroom(400_000, 5, chip("TH3"), model="AS9716-32D", copied=False)
+    assert spared.headroom_bytes == headroom(400_000, 5, chip("TH3")).headroom_bytes
+    assert 178562 <= spared.headroom_bytes < 1.01 * 178562
+
+
+def test_a_users_own_is_never_the_vendors() -> None:
+    mine = read_table("400000 40m 2540 2540 300000 0", "mine.ini")
+    made = headroom(400_000, 30, model="Z9332F", table=mine)
+    assert (made.confidence, made.why.source) == ("high", "stated by the user: mine.ini (a table of yours)") or (
+        made.why.source == "stated by the user: mine.ini"
+    )
+    assert "published" not in " ".join((*made.why.steps, made.why.rounding, made.terms[0].name))
+    beyond = headroom(400_000, 100, model="Z9332F", table=mine)
+    assert beyond.headroom_bytes == 373888  # sonic-buildimage, 400G at 300 m
+    assert "mine.ini has no row for 400G beyond 40 m: the published row is taken instead" in beyond.why.steps
+    other = headroom(200_000, 10, model="Z9332F", table=mine)
+    assert "mine.ini has no row for 200G: the preset is taken instead" in other.why.steps
+    fit = table().extended({"TH4": {"headroom": {"base_bytes": 40_000, "fixed_us": 3, "wire_factor": 1.3}}})
+    asic = fit.find("TH4")
+    assert asic is not None
+    stated = headroom(400_000, 30, asic)
+    assert (stated.why.source, stated.confidence) == ("a fit stated in the site", "high")
+
+
+def test_raised_to_a_row_names_the_table_and_its_true_place() -> None:
+    """ACS-SN5600 has 1150976 B for 800G at 300 m and none at 250 m; 1 Tbit/s lies beyond the table."""
+    made = headroom(800_000, 250, model="ACS-SN5600", delay_ns=0, at_800g=905)
+    assert made.headroom_bytes >= 362496
+    text = " ".join((*made.why.bounds, *made.why.steps))
+    assert "800G at 250 m has" not in text
+    row = headroom(800_000, 250, model="ACS-SN5600")
+    assert row.headroom_bytes == 1150976
+    assert "ACS-SN5600: 800G at 300 m has xoff 1,150,976 B" in row.why.steps
+
+
+def test_frames_that_change_nothing_and_frames_that_do() -> None:
+    small = headroom(400_000, 40, model="DellEMC-Z9332f-O32", mtu_bytes=1500, frame_bytes=1106)
+    assert small.headroom_bytes == 201930
+    assert any("port MTU 1,500 B and lossless frame 1,106 B" in step and "nothing" in step for step in small.why.steps)
+    large = headroom(400_000, 40, model="DellEMC-Z9332f-O32", frame_bytes=9020)
+    assert large.headroom_bytes == 201930 + 9020 - 4178
+    assert any("larger lossless frame: 9,020 - 4,178 B = + 4,842 B" in step for step in large.why.steps)
+
+
+def test_parts_add_up() -> None:
+    for model in every_model():
+        for speed, metres in ((25_000, 7), (100_000, 300), (400_000, 5), (800_000, 2001), (150_000, 40)):
+            try:
+                made = headroom(speed, metres, model=model, mtu_bytes=9300, assume_worst=True)
+            except EmptyTable:
+                continue
+            assert sum(term.size_bytes for term in made.terms) == pytest.approx(made.headroom_bytes, abs=1e-3), model
+            assert sum(term.size_bytes for term in made.floor) <= made.headroom_bytes + 1e-6

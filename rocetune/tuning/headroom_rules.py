@@ -1,0 +1,293 @@
+"""The rules that give a headroom: a row of a table, a preset, the canonical sum, the most demanding known chip."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cache
+
+from rocetune.model.units import show_speed
+from rocetune.tuning import wire
+from rocetune.tuning.asics import Asic, Fit, Parts, table
+from rocetune.tuning.cells import nvidia_worst, round_up, wire_worst
+from rocetune.tuning.families import Family, Lines
+from rocetune.tuning.headroom_case import (
+    Case,
+    Level,
+    Made,
+    Method,
+    Term,
+    least,
+    per_s,
+    sum_step,
+    total,
+)
+from rocetune.tuning.headroom_sums import fit_bytes, parts_bytes
+from rocetune.tuning.published import PublishedTable, Row, published
+
+_REACTION = "IEEE 802.3 31B.3.7, as listed in SONiC's dynamic headroom design"
+COPIED = "the table that makers copy most (Tomahawk 1's up to 100G, the one of Nokia's 7220 H5 line above)"
+
+
+def place(row: Row) -> str:
+    return f"{show_speed(row.speed_mbps)} at {row.cable_m:g} m"
+
+
+def lacks(item: PublishedTable, case: Case) -> str:
+    """``mine.csv has no row for 400G beyond 40 m``."""
+    longest = max((row.cable_m for row in item.rows if row.speed_mbps == case.speed_mbps), default=None)
+    beyond = f" beyond {longest:g} m" if longest is not None else ""
+    return f"{item.name} has no row for {show_speed(case.speed_mbps)}{beyond}"
+
+
+def from_row(case: Case, own: PublishedTable, row: Row, *, yours: bool, alone: bool) -> Made:
+    """A row, as it stands where it is the only table's and exactly asked for; never below the physical floor."""
+    steps = [f"{own.name}: {place(row)} has xoff {row.xoff_bytes:,} B"]
+    bounds: list[str] = []
+    if row.speed_mbps != case.speed_mbps:
+        steps.insert(0, f"{case.cable_m:g} m is not listed, and a faster port has less than the next longer cable")
+    elif row.cable_m != case.cable_m:
+        steps.insert(0, f"{case.cable_m:g} m is not listed: the next longer one is {row.cable_m:g} m")
+    if own.note:
+        steps.insert(0, f"note on {own.name}: {own.note}")
+    whose = "your row" if yours else "published row"
+    terms = [Term(whose, f"{own.name}: {place(row)}", float(row.xoff_bytes)), *case.larger()]
+    decides = own.dominated(case.speed_mbps, case.cable_m)
+    lifted = False
+    exact = float(row.xoff_bytes)
+    if decides is not None and decides.xoff_bytes > exact:
+        text = f"{place(decides)} has {decides.xoff_bytes:,} B in {own.name}"
+        if row.cable_m == case.cable_m and alone:
+            bounds.append(f"{text}: this row is smaller, and is taken as it stands")
+        else:
+            bounds.append(f"raised: {text}, and more speed or length cannot need less")
+            exact, lifted = float(decides.xoff_bytes), True
+    exact += case.extra
+    rounding = f"none: {'a row of your table' if yours else 'a published row'} is taken as it stands"
+    value, floor = round_up(exact, 1), case.physical()
+    confidence: Level = least("high" if yours else own.confidence)
+    reacts = value < floor
+    if reacts:
+        steps.append(sum_step("physical floor", case.physical_terms(), floor))
+        bounds.append(f"the row of {row.xoff_bytes:,} B is raised to the physical floor of {floor:,} B")
+        exact, value, lifted = float(floor), round_up(floor, case.whole_cell), True
+        rounding, confidence = rounding_of(case.whole_cell, floor), "low"
+    source = f"stated by the user: {own.name}" if yours else own.source
+    return Made(
+        exact,
+        "table",
+        tuple(steps),
+        source,
+        confidence,
+        tuple(terms),
+        value,
+        tuple(bounds),
+        lifted,
+        rounding,
+        reacts=reacts,
+        fixed=True,
+    )
+
+
+def rounding_of(cell: int, exact: float) -> str:
+    value = round_up(exact, cell)
+    return f"up to {value // cell} cells of {cell} B" if cell > 1 else "up to whole bytes: cell size not published"
+
+
+def top_of(family: Family) -> float:
+    """The fastest port (Mbit/s) that a preset says something of without being extrapolated."""
+    preset = family.preset
+    return preset.lines[-1].speed_mbps if isinstance(preset, Lines) else float("inf")
+
+
+@cache
+def _corners(tables: tuple[str, ...], asic: str) -> tuple[tuple[int, float], ...]:
+    """Places that the tables of a preset list; those of all tables of the chip where it names none."""
+    chosen = [item for item in published() if item.name in tables]
+    chosen = chosen or [item for item in published() if asic in (item.asic, *item.also)]
+    return tuple({(row.speed_mbps, row.cable_m) for item in chosen for row in item.rows})
+
+
+def inside(case: Case, family: Family) -> bool:
+    """True where the tables of a preset list a port as fast with a cable as long."""
+    asic = case.asic.key if case.asic is not None else ""
+    return any(
+        speed >= case.speed_mbps and cable >= case.cable_m - 1e-9 for speed, cable in _corners(family.tables, asic)
+    )
+
+
+def from_presets(case: Case, families: Iterable[Family], own: Family | None, *, extrapolate: bool) -> Iterator[Made]:
+    """Presets, of which ``own`` is the one fitted to the platform's own table.
+
+    A preset of lines that ends below the asked speed counts with its fastest line, or extrapolated.
+    """
+    asic = case.asic
+    assert asic is not None
+    for family in families:
+        preset = family.preset
+        level = _level(case, asic, family, own)
+        if isinstance(preset, Parts):
+            if case.small_cell is not None:
+                yield replace(_from_parts(case, asic, family, preset, case.small_cell), confidence=level)
+        elif case.delay_ns is not None:
+            continue  # its fixed time holds a share of the delay that nobody knows
+        elif isinstance(preset, Fit):
+            yield replace(_from_fit(case, asic, preset), confidence=level)
+        else:
+            yield replace(_from_lines(case, asic, family, preset, extrapolate, level))
+
+
+def _level(case: Case, asic: Asic, family: Family, own: Family | None) -> Level:
+    listed = inside(case, family)
+    if "headroom" in asic.user:
+        return "high"
+    if own is not None and family is own:
+        return least(family.confidence, "high" if listed else "medium")
+    reference = asic.reference
+    if reference is not None and family.name == reference.name:
+        return least(family.confidence, "medium" if listed else "low")
+    return "low"
+
+
+def _from_lines(case: Case, asic: Asic, family: Family, preset: Lines, extrapolate: bool, level: Level) -> Made:
+    # A preset that is borrowed from another chip says nothing of speeds which that chip does not have.
+    borrowed = asic.reference is None and not family.fallback
+    top = preset.lines[-1].speed_mbps
+    beyond = case.speed_mbps > top
+    grows = beyond and extrapolate and not borrowed
+    exact, line = preset.bytes_at(case.speed_mbps if grows else min(case.speed_mbps, top), case.cable_m)
+    grown = max(1.0, asic.lent(family, case.model)) if borrowed else 1.0
+    own = wire.cable_round_trip_bytes(line.speed_mbps, case.cable_m)
+    _, factor = max(line.pieces, key=lambda piece: piece[0] + piece[1] * own)
+    pieces = " or ".join(f"{base:,.0f} + {slope:g} x cable" for base, slope in line.pieces)
+    name = COPIED if family.fallback else f"{asic.name} preset {family.name}"
+    if borrowed:
+        name = f"preset {family.name} of another chip of the same maker"
+    steps = [
+        f"{name}, line of {show_speed(line.speed_mbps)}: {pieces}",
+        replace(case, speed_mbps=line.speed_mbps).cable_step(),
+    ]
+    at = f"line of {show_speed(line.speed_mbps)}"
+    if grows:
+        steps.append(
+            f"extrapolated: {', '.join(family.tables)} ends at {show_speed(top)}; the fixed part grows with the speed"
+        )
+        at, level = f"{at}, extrapolated from {show_speed(top)}", "low"
+    if grown > 1:
+        steps.append(f"lent by a chip with smaller cells: x {grown:.4g}")
+    partial = not preset.covers(case.cable_m)
+    if partial:
+        steps.append(f"{', '.join(family.tables)} has one value for all lengths and ends at {preset.most_m:g} m")
+        level = "low"
+    steps.append(f"the largest line up to this speed gives {exact * grown:,.1f} B")
+    terms = [
+        Term("base", f"{at}, {'copied' if family.fallback else 'fitted'}", exact - factor * own),
+        replace(case, speed_mbps=line.speed_mbps).cable_term(factor),
+        *([Term("larger cells", f"({grown:.4g} - 1) x {exact:,.0f} B", (grown - 1) * exact)] if grown > 1 else []),
+        *case.larger(),
+    ]
+    source = COPIED if family.fallback else f"fitted to {', '.join(family.tables)}"
+    if grows:
+        source = f"extrapolated from {', '.join(family.tables)}"
+    return Made(
+        exact * grown + case.extra, "preset", tuple(steps), source, level, tuple(terms), partial=partial, fixed=True
+    )
+
+
+def _from_fit(case: Case, asic: Asic, fit: Fit) -> Made:
+    bare = fit_bytes(case.speed_mbps, case.cable_m, fit)
+    share = 1 - fit.error_percent / 100
+    exact = bare / share
+    fixed = fit.fixed_us * 1e-6 * case.rate
+    steps = (
+        f"{asic.name} preset: xoff = base + t0 x R + f x cable",
+        f"t0: {fit.fixed_us:g} us x {case.rate:.4g} B/s = {fixed:,.0f} B",
+        case.cable_step(),
+        f"{fit.base_bytes:,.0f} + {fixed:,.0f} + {fit.wire_factor:g} x {case.flight:,.0f} = {bare:,.1f} B",
+        f"fit error up to {fit.error_percent:g} %: / {share:g} = {exact:,.1f} B",
+    )
+    words = f"f {fit.wire_factor:g} x {case.cable_term().formula}"
+    terms = [
+        Term("base", "frames and pipeline, fitted", fit.base_bytes),
+        Term("fixed time", f"t0 {fit.fixed_us:g} us x {per_s(case.rate)}", fixed),
+        Term("cable, both ways", words, fit.wire_factor * case.flight),
+    ]
+    if fit.error_percent:
+        terms.append(Term("error of the fit", f"up to {fit.error_percent:g} %: / {share:g}", exact - bare))
+    yours = "headroom" in asic.user
+    source = "a fit stated in the site" if yours else f"fitted to {asic.preset_table}"
+    return Made(exact + case.extra, "preset", steps, source, "medium", (*terms, *case.larger()), fixed=True)
+
+
+def _from_parts(case: Case, asic: Asic, family: Family, parts: Parts, cell: int) -> Made:
+    gearbox = asic.gearbox(case.model)
+    delay_ns = parts.delay_ns + 2 * gearbox if case.delay_ns is None else case.delay_ns
+    worst = case.cell_bytes is not None or parts.factor is None
+    factor = nvidia_worst(cell) if worst or parts.factor is None else parts.factor
+    because = f"cell {cell} B, all packets small" if worst else family.note or family.name
+    frame, mtu = max(case.frame_bytes, parts.frame_bytes), case.mtu_bytes
+    used = Parts(parts.mac_phy_bytes, parts.response_bytes, delay_ns, factor)
+    exact = parts_bytes(case.speed_mbps, case.cable_m, used, cell, mtu_bytes=mtu, frame_bytes=frame, quanta=case.quanta)
+    limit = parts.response_bytes is None
+    response = float(case.quanta * wire.QUANTUM_BYTES if parts.response_bytes is None else parts.response_bytes)
+    delay = delay_ns * 1e-9 * case.rate
+    steps = (
+        "xoff = lossless frame + F x (port MTU + cable + local delay + MAC/PHY + peer response), up to 1 KiB",
+        f"F: {because}: {factor:.4g}",
+        case.cable_step(),
+        f"local delay: {delay_ns:g} ns = {delay:,.0f} B; MAC/PHY {parts.mac_phy_bytes:g} B; peer {response:,.1f} B",
+        f"{frame} + {factor:.4g} x ({mtu} + {case.flight:,.0f} + {delay:,.0f} + {parts.mac_phy_bytes:g} + "
+        f"{response:,.1f}) -> {exact:,} B",
+    )
+    waits = (
+        Term("port frame", f"{mtu:,} B", float(mtu)),
+        case.cable_term(),
+        case.delay_term(delay_ns),
+        Term("MAC and PHY", f"{parts.mac_phy_bytes:g} B", parts.mac_phy_bytes),
+        Term("peer reaction", f"{case.quanta} quanta x 64 B" if limit else f"{response:,.1f} B", response),
+    )
+    because = because if worst else "as the table's small-packet share has it"
+    terms = (case.frame_term(frame), *_inflated(factor, because, waits))
+    tables = ", ".join(family.tables) or asic.preset_table
+    return Made(float(exact), "preset", steps, f"SONiC's NVIDIA formula; {tables}", "medium", terms, reacts=limit)
+
+
+def from_sum(case: Case, cell: int, of_what: str = "of this chip", method: Method = "canonical") -> Made:
+    """The canonical sum with the worst factor that cells can have."""
+    factor = wire_worst(cell)
+    exact = case.sum_bytes(factor)
+    delay = case.delay * 1e-9 * case.rate
+    reaction = case.quanta * wire.QUANTUM_BYTES
+    steps = (
+        "H = M_ll + F x (M_port + pause frame + cable + local delay + peer reaction)",
+        f"F: cell {cell} B ({of_what}), 64 B frames: {factor:.4g}",
+        case.cable_step(),
+        f"local delay: {case.delay:g} ns = {delay:,.0f} B",
+        f"peer reaction at {show_speed(case.speed_mbps)}: {case.quanta} quanta x 64 B = {reaction:,} B",
+        f"{case.frame_bytes} + {factor:.4g} x ({case.mtu_bytes} + {wire.PAUSE_BYTES} + {case.flight:,.0f} + "
+        f"{delay:,.0f} + {reaction:,}) = {exact:,.0f} B",
+    )
+    waits = (*case.port_terms(), case.cable_term(), case.delay_term(case.delay), case.reaction_term())
+    terms = (case.frame_term(), *_inflated(factor, f"64 B frames in {cell} B cells", waits))
+    level = least("medium", *((case.asic.confidence,) if case.asic is not None and case.cell_bytes is None else ()))
+    level = "low" if method == "generic" else level
+    return Made(exact, method, steps, f"canonical sum; {_REACTION}", level, terms, reacts=True)
+
+
+def _inflated(factor: float, because: str, waits: tuple[Term, ...]) -> tuple[Term, ...]:
+    """Wire bytes as they are, then in one line what cells add to them."""
+    waits = tuple(term for term in waits if term.size_bytes)
+    size = total(waits)
+    return (*waits, Term("cell inflation", f"({factor:.4g} - 1) x {size:,.0f} B: {because}", (factor - 1) * size))
+
+
+def from_worst(case: Case) -> Iterator[Made]:
+    """An unknown chip: the canonical sum with the widest cell, or the most that any known chip of the speed needs."""
+    yield from_sum(case, table().widest_cell(), "the largest of any chip in the table", "generic")
+    for asic in table():
+        fast_enough = asic.port_gbps is None or asic.port_gbps * 1000 >= case.speed_mbps
+        if not fast_enough or asic.reference is None:
+            continue
+        for made in from_presets(replace(case, asic=asic), (asic.reference,), None, extrapolate=True):
+            first = "unknown chip: the most demanding known one of this speed is taken"
+            yield replace(made, method="generic", steps=(first, *made.steps), confidence="low")
