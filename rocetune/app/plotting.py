@@ -12,7 +12,7 @@ from rocetune.app.errors import UseError
 from rocetune.model.units import show_speed
 from rocetune.planner.compare import Line
 from rocetune.report.answers import EcnAnswer, HeadroomAnswer
-from rocetune.report.calculators import METHODS, factor, port_words
+from rocetune.report.calculators import factor, method_words, port_words
 from rocetune.report.curves import start_of
 from rocetune.report.plots import (
     LengthPlot,
@@ -53,12 +53,17 @@ def plot_headroom(answer: HeadroomAnswer, ask: HeadroomAsk, path: Path) -> None:
         subtitle=port_words(port),
         speed_mbps=port.speed_mbps,
         asked=(port.cable_m, answer.result.headroom_bytes),
-        segments=tuple(Segment(METHODS.get(method, method), tuple(points)) for method, points in segments),
+        segments=tuple(Segment(_words(answer, method), tuple(points)) for method, points in segments),
         floor=tuple((metres, result.physical_bytes) for metres, result in samples),
         published=listed,
         published_name=answer.published_name,
     )
     drawn(lambda: draw_length(plot, path))
+
+
+def _words(answer: HeadroomAnswer, method: str) -> str:
+    yours = answer.confidence == "yours" and method == answer.result.method
+    return method_words(method, yours=yours)
 
 
 def _published(answer: HeadroomAnswer, span: float) -> tuple[tuple[float, int], ...]:

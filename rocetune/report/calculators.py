@@ -123,13 +123,17 @@ def _basis(answer: HeadroomAnswer) -> list[str]:
 
 
 def _method(answer: HeadroomAnswer) -> str:
-    method = answer.result.method
-    if answer.confidence == "yours":
-        return f"method: {_YOURS.get(method, method)}"
-    return f"method: {METHODS.get(method, method)} (confidence of the figures: {answer.confidence})"
+    yours = answer.confidence == "yours"
+    sure = "" if yours else f" (confidence of the figures: {answer.confidence})"
+    return f"method: {method_words(answer.result.method, yours=yours)}{sure}"
 
 
-METHODS = {
+def method_words(method: str, *, yours: bool) -> str:
+    """How a number was made; ``yours``: from the user's own table or chip."""
+    return (_YOURS if yours else _METHODS).get(method, method)
+
+
+_METHODS = {
     "table": "row of a table, at the next listed length",
     "preset": "preset fitted to the vendor's table",
     "canonical": "canonical sum with the worst factor of the chip's cells",

@@ -56,7 +56,7 @@ def _basis(found: Sequence[Compared]) -> list[str]:
     """What the predictions rest on, said once where it is the same everywhere."""
     lines = []
     for item in found:
-        basis, why = item.basis, _flows_why(item)
+        basis, why = item.basis, item.basis.flows_why
         senders = f"{counted(basis.flows, 'sender')} on one port" + (f" ({why})" if why else "")
         parameters = (
             "DCQCN is off: predicted as if it ran with the firmware's numbers"
@@ -71,11 +71,6 @@ def _basis(found: Sequence[Compared]) -> list[str]:
     ]
 
 
-def _flows_why(item: Compared) -> str:
-    """Where the number of senders is from; empty where the plan does not say."""
-    return str(getattr(item.basis, "flows_why", "") or "")
-
-
 def _json(item: Compared) -> encode.Json:
     basis = item.basis
     return {
@@ -87,7 +82,7 @@ def _json(item: Compared) -> encode.Json:
         "devices": list(item.devices),
         "rtt_us": basis.rtt_us,
         "flows": basis.flows,
-        "flows_why": _flows_why(item) or None,
+        "flows_why": basis.flows_why or None,
         "strict_bytes": None if basis.strict_bytes is None else round(basis.strict_bytes),
         "incast_bytes": None if basis.incast_bytes is None else round(basis.incast_bytes),
         "dcqcn": basis.dcqcn,
