@@ -9,7 +9,7 @@ from rocetune.tuning import wire
 from rocetune.tuning.asics import Asic, Fit, Parts, table
 from rocetune.tuning.cells import round_up, wire_worst
 from rocetune.tuning.families import Family, Lines, family_of
-from rocetune.tuning.headroom import canonical_bytes, fit_bytes, headroom, parts_bytes, physical_bytes
+from rocetune.tuning.headroom import canonical_bytes, fit_bytes, headroom, parts_bytes
 from rocetune.tuning.published import PublishedTable
 
 
@@ -69,7 +69,7 @@ def point(item: PublishedTable, speed: int, cable: float, xoff: int) -> Point:
 
 
 def _raised(bounds: Sequence[str]) -> bool:
-    return any("physical floor" in text for text in bounds)
+    return any("physical floor" in text or "wire floor" in text for text in bounds)
 
 
 def _bare(asic: Asic, speed: int, cable: float) -> int | None:
@@ -97,7 +97,7 @@ def _stranger(item: PublishedTable, asic: Asic, speed: int, cable: float) -> int
         found.append(canonical_bytes(speed, cable, factor=wire_worst(cell)))
     if not found:
         return None
-    return round_up(max(*found, physical_bytes(speed, cable)), cell or 1)
+    return round_up(max(*found, canonical_bytes(speed, cable, factor=1)), cell or 1)
 
 
 def _value(item: PublishedTable, asic: Asic, family: Family, speed: int, cable: float) -> float:

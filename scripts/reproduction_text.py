@@ -3,22 +3,28 @@
 INTRODUCTION = """\
 Written by `python scripts/reproduction.py` from the data inside the package; do not edit. Bytes are xoff, the headroom
 of one lossless priority group. Errors are computed over published, minus 1: a plus is more headroom than the vendor
-gives, a minus less. Sources, commit and confidence stand in `rocetune/tuning/data/headroom_tables.yaml`.
+gives, a minus less. Sources, commit and confidence stand in `rocetune/tuning/data/headroom_tables.yaml`. Every
+single row: [reproduction-rows.md](reproduction-rows.md).
 
 - **Default**: what a port gets whose hardware SKU is known: the table's row, unless it is below the physical floor
   (what the cable holds in both directions, plus the reaction that IEEE 802.3 allows the peer).
 - **Lookup off**: the preset of the platform family alone, with the frames and the 800G quanta that its table was built
   with. Rows that follow no rule of their own table are left out here and listed below with the reason.
 - **Bare chip**: what the ASIC's name alone gives, with 4 KiB RDMA frames and 1810 quanta at 800G.
+- **Not known**: what is left for a table when it and the preset fitted to it are taken away. It is the honest figure
+  for a switch whose table is not among these.
+
+Two floors: a row, and the preset that stands for it with lookup off, is never below the physical floor; anything else
+is never below the wire floor, the canonical sum with every byte once (F = 1), frames included.
 """
 
 ONE_CHIP = """\
 What the bare chip's preset gives, against every table of that chip. It is one vendor's calculation, so it hits one
 table and misses the others, in both directions. A plan that knows the model does not use it. A model without a table
 gets the largest of three: the chip's preset, what its maker publishes for the chip, and, on Broadcom chips, the table
-that makers reuse most. That last one is there because the Tomahawk 1 table stands in for a calculation on a third of
-the Broadcom platforms; without it a model of a maker that copied it would get less than its own table says. Models
-that the table of chips lists and no table upstream covers, such as EOS and Junos boxes, do without it.
+that makers copy most. That last one is there because the Tomahawk 1 table stands in for a calculation on a third of
+the Broadcom platforms; without it a model of a maker that copied it would get less than its own table says. A plan
+leaves it out for a switch whose platform runs no SONiC (EOS, Junos), a calculator where only a chip is named.
 A chip without any published table borrows its maker's presets from other chips with ports as fast, grown by the ratio
 of the cells, beside the canonical sum.
 
@@ -54,11 +60,11 @@ No line per speed comes within 5 % of their rows. Without lookup they get the la
 """
 
 EXAMPLES = """\
-Rows that are worked out by formula: M1 is NVIDIA's sum with a port MTU of 9100 and 905 quanta at 800G, M2 the
-three-parameter fit of a chip (fit: used for it; heldout: not), the others are formulas of their own (see
-`rocetune/tuning/lossless_formulas.py`). M1 is below published by a register step of 1 KiB or two, because the tables
-were built with an MTU of 9216, with which the presets reproduce them. An M2 fit misses on both sides; a planned number
-is raised by the fit's error, and where that is more than 5 % a line per speed has taken its place.
+Rows that are worked out by formula: NVIDIA's sum with a port MTU of 9100 and 905 quanta at 800G; the fit of a chip with
+three numbers, on rows that it was made from and on rows that it was not; the others are formulas of their own (see
+`rocetune/tuning/lossless_formulas.py`). NVIDIA's sum is below published by a register step of 1 KiB or two, because the
+tables were built with an MTU of 9216, with which the presets reproduce them. A fit misses on both sides; a planned
+number is raised by the fit's error, and where that is more than 5 % a line per speed has taken its place.
 """
 
 NVIDIA = """\
@@ -67,13 +73,15 @@ were found by trying those of SONiC's dynamic formula: the port MTU is 9216 (not
 """
 
 APPENDIX = """\
+Written by `python scripts/reproduction.py`; do not edit. What it says, in sum: [reproduction.md](reproduction.md).
+
 Per table and speed: length, published, then lookup off and its error. `^` marks a row that the default raises.
 """
 
 STRANGER = """\
 A trial of the default for models without a table: each table in turn is taken away together with the preset that was
 fitted to it, and its rows are compared with what the rest of the data gives a model of that maker on that chip: what
-else the chip and the maker publish, and on Broadcom chips the table that is reused most. Where the chip has no other
+else the chip and the maker publish, and on Broadcom chips the table that is copied most. Where the chip has no other
 calculated table (Tomahawk 6, Teralynx 10, Trident 3) the trial is harsher than the shipped default, which keeps the
 preset. What stays below are chips whose makers calculate with larger margins than any other: no rule foresees that,
 and a model's own table, given in the site, is the remedy.

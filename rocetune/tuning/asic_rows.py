@@ -37,6 +37,7 @@ def changed(asic: Asic, name: str, row: Mapping[str, Any]) -> Asic:
     values = _read(name, row)
     unsure = tuple(field for field in asic.unsure if field not in _settled(row))
     stated = tuple(dict.fromkeys((*asic.user, *row)))
+    values.setdefault("source", f"{', '.join(row)} stated in the site; {asic.source}")
     return replace(asic, **{"unsure": unsure, **values, "user": stated})
 
 

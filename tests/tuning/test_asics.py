@@ -171,6 +171,7 @@ def test_users_fields_override_single_ones() -> None:
         "Tomahawk 3",
         shipped.preset,
     )
+    assert asic.source == f"cell_bytes, usable_bytes stated in the site; {shipped.source}"
     assert shipped.cell_bytes == 254 and len(mine) == len(table())
 
 

@@ -67,11 +67,14 @@ def test_check_fails_on_another_report(
     script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(script, "REPORT", tmp_path / "reproduction.md")
+    monkeypatch.setattr(script, "ROWS", tmp_path / "reproduction-rows.md")
     assert script.main(["--check"]) == 1
     (tmp_path / "reproduction.md").write_text("old", encoding="utf-8")
     assert script.main(["--check"]) == 1
     assert script.main([]) == 0
     assert script.main(["--check"]) == 0
+    (tmp_path / "reproduction-rows.md").write_text("old", encoding="utf-8")
+    assert script.main(["--check"]) == 1
     capsys.readouterr()
 
 
