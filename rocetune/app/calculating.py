@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from rocetune.app.breakdown import Basis, floor_terms, terms_of
 from rocetune.app.errors import UseError
 from rocetune.model.plan import Assumption, PlanProblem
 from rocetune.model.units import show_speed
-from rocetune.report.answers import Follow, HeadroomAnswer, Port, Room, Term
+from rocetune.report.answers import Follow, HeadroomAnswer, Port, Room
 from rocetune.report.sizes import show_length
 from rocetune.report.table import counted
 from rocetune.tuning import buffers, published, thresholds, wire
 from rocetune.tuning.asics import Asic, AsicTable, table
-from rocetune.tuning.headroom import Headroom, headroom
-from rocetune.tuning.own_table import LookUp, look_up, range_of
+from rocetune.tuning.headroom import Headroom, floor_parts, headroom
+from rocetune.tuning.own_table import look_up
 from rocetune.tuning.published import PublishedTable
 
 IB_MTUS = (256, 512, 1024, 2048, 4096)
@@ -110,18 +109,16 @@ def calculate_headroom(ask: HeadroomAsk) -> HeadroomAnswer:
     row = found.row(ask.speed_mbps, ask.cable_m) if result.method == "table" else None
     quanta = wire.reaction_quanta(ask.speed_mbps, ask.at_800g)
     rows, name = published_rows(ask)
-    yours = _yours(ask, result)
-    terms = terms_of(port, result, Basis(quanta, ask.cell_bytes, ask.delay_ns, row))
     answer = HeadroomAnswer(
         port=port,
         result=result,
-        terms=tuple(_owned(term) if yours else term for term in terms if term.size_bytes),
-        floor=tuple(floor_terms(port, quanta)),
+        terms=tuple(term for term in result.terms if term.size_bytes),
+        floor=floor_parts(port.speed_mbps, port.cable_m, port.mtu_bytes, port.frame_bytes, quanta),
+        confidence="yours" if _yours(ask, result) else result.confidence,
         published=rows,
         published_name=name,
-        confidence="yours" if yours else _confidence(result, asic, row),
-        notes=_notes(ask, found, row),
-        assumptions=(*assumed, *doubts(asic), *_reaction_doubts(ask)),
+        notes=_notes(ask, result, row),
+        assumptions=(*assumed, *doubts(asic), *(_reaction_doubts(ask) if result.reacts else ())),
     )
     if ask.ports is not None:
         room, problems, believed = room_of(ask.chip, ask.ports, ask.lossless or 1, result.headroom_bytes, ask)
@@ -134,18 +131,8 @@ def calculate_headroom(ask: HeadroomAsk) -> HeadroomAnswer:
 def _yours(ask: HeadroomAsk, result: Headroom) -> bool:
     """True where the number rests on a table or a chip of the user's own."""
     asic = ask.chip.asic
-    field = {"preset": "headroom", "canonical": "cell"}.get(result.method, "")
+    field = {"preset": "headroom", "canonical": "cell_bytes"}.get(result.method, "")
     return ask.table is not None if result.method == "table" else asic is not None and field in asic.user
-
-
-def _owned(term: Term) -> Term:
-    return replace(term, name="your row") if term.name == "published row" else term
-
-
-def _confidence(result: Headroom, asic: Asic | None, row: tuple[PublishedTable, published.Row] | None) -> str:
-    """How sure this number is; where the tuner does not say, how sure what it rests on is."""
-    told = getattr(result, "confidence", "")
-    return str(told or (row[0].confidence if row is not None else asic.confidence if asic else "low"))
 
 
 def compute(ask: HeadroomAsk, cable_m: float) -> Headroom:
@@ -183,17 +170,16 @@ def check_speed(asic: Asic | None, speed_mbps: int) -> None:
         raise UseError(f"--speed: {error}", f"`rocetune asics {asic.key}` shows what is known of it.") from error
 
 
-def _notes(ask: HeadroomAsk, found: LookUp, row: tuple[PublishedTable, published.Row] | None) -> tuple[str, ...]:
-    """How a table was chosen, and how far other tables of the chip are apart."""
-    notes = [*found.steps()]
+def _notes(ask: HeadroomAsk, result: Headroom, row: tuple[PublishedTable, published.Row] | None) -> tuple[str, ...]:
+    """How a row was chosen, and what the number should be read with; the peer's reaction is told as assumed."""
+    notes = [note for note in result.notes if not (result.reacts and note.startswith("peer reaction"))]
     if row is not None and row[1].cable_m != ask.cable_m:
         notes.append(
             f"{show_length(ask.cable_m)} is not listed: the next longer one, {show_length(row[1].cable_m)}, is taken"
         )
     if row is not None and row[0].note:
         notes.append(f"{row[0].name}: {row[0].note}")
-    spread = range_of(ask.chip.asic.key, ask.speed_mbps, ask.cable_m) if ask.chip.asic and not found.own else ""
-    return (*notes, spread) if spread else tuple(notes)
+    return tuple(dict.fromkeys(notes))
 
 
 def published_rows(ask: HeadroomAsk) -> tuple[tuple[tuple[float, int], ...], str]:

@@ -11,6 +11,7 @@ from rocetune.tuning.dcqcn import Dcqcn
 from rocetune.tuning.ecn import Bounds
 from rocetune.tuning.fluid import Params
 from rocetune.tuning.headroom import Headroom
+from rocetune.tuning.headroom import Term as Term
 
 if TYPE_CHECKING:
     from rocetune.planner.compare import Line  # which loads the site: headroom starts without
@@ -27,15 +28,6 @@ class Follow:
     why: str
     options: tuple[tuple[str, str | tuple[str, ...]], ...] = ()
     without: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """One line of a breakdown. ``formula`` is what an engineer would type into a pocket calculator."""
-
-    name: str
-    formula: str
-    size_bytes: float
 
 
 @dataclass(frozen=True, slots=True)

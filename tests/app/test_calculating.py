@@ -196,7 +196,10 @@ def test_marking_settles_where_the_fluid_model_says() -> None:
 
 
 def test_sonic_s_800g_limit_is_told() -> None:
-    words = [item.text for item in calculate_headroom(_ask("TH5", 800_000, 30, at_800g=905)).assumptions]
+    words = [item.text for item in calculate_headroom(_ask("Spectrum-4", 800_000, 30, at_800g=905)).assumptions]
     assert any("905" in text and "half the time" in text for text in words)
-    words = [item.remedy for item in calculate_headroom(_ask("TH5", 800_000, 30)).assumptions]
+    words = [item.remedy for item in calculate_headroom(_ask("Spectrum-4", 800_000, 30)).assumptions]
     assert "--quanta-800g 905 reproduces SONiC" in words
+    fitted = calculate_headroom(_ask("TH5", 800_000, 30))  # its preset is a fit: the reaction is in the floor alone
+    assert "--quanta-800g 905 reproduces SONiC" not in [item.remedy for item in fitted.assumptions]
+    assert any("in its floor alone" in note for note in fitted.notes)

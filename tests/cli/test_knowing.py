@@ -60,3 +60,19 @@ def test_a_wrong_table_is_told_with_its_line(site: Path) -> None:
 def test_ecn_takes_the_sites_table(site: Path) -> None:
     done = run(site, "ecn", "--speed", "400G", "--rtt", "8us", "--model", "House-32", "--ports", "32", "--length", "3m")
     assert json.loads(done.output)["headroom_bytes"] == 190_500
+
+
+def test_a_number_of_the_sites_own_is_not_called_the_vendors(site: Path) -> None:
+    words = ("headroom", "--speed", "400G", "--length", "3m", "--model", "House-32")
+    for more in ((), ("--no-table",)):
+        done = CliRunner().invoke(main, ["--site", str(site), *words, *more])
+        assert "your own" in done.output and "vendor" not in done.output and "published row" not in done.output
+        assert json.loads(run(site, *words, *more).output)["confidence"] == "yours"
+
+
+def test_next_commands_stay_in_the_site(site: Path) -> None:
+    done = run(site, "headroom", "--speed", "400G", "--length", "3m", "--model", "House-32", "--mtu", "9000")
+    (first, *_) = json.loads(done.output)["next"]
+    again = CliRunner().invoke(main, [*first.split(), "--format", "json"])
+    assert json.loads(again.output)["headroom_bytes"] == json.loads(done.output)["headroom_bytes"]
+    assert "--site" in first and "--model House-32" in first and "--mtu 9000" in first
