@@ -14,6 +14,7 @@ from rocetune.app.workspace import Workspace
 from rocetune.model.change import Rendered
 from rocetune.model.facts import Facts
 from rocetune.model.plan import DevicePlan, Plan, PlanProblem
+from rocetune.planner import Habits
 from rocetune.planner import plan as plan_fabric
 
 if TYPE_CHECKING:
@@ -32,8 +33,12 @@ def make_plan(ws: Workspace, asics: Mapping[str, str] | None = None) -> Plan:
     """The whole fabric. ``asics`` (device -> ASIC) overrides what the inventory declares."""
     fabric = ws.site.fabric
     used = {device.platform for device in fabric.devices.values() if device.kind == "switch"}
-    one = frozenset(name for name in used if name in platforms.names() and platforms.get(name).one_headroom)
-    return plan_fabric(fabric, asics, one_headroom=one)
+    known = [platforms.get(name) for name in used if name in platforms.names()]
+    habits = Habits(
+        frozenset(item.name for item in known if item.one_headroom),
+        frozenset(item.name for item in known if not item.sonic_tables),
+    )
+    return plan_fabric(fabric, asics, habits)
 
 
 def select(ws: Workspace, plan: Plan, limit: str | None) -> tuple[str, ...]:

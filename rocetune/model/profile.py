@@ -322,11 +322,23 @@ class Profile(Model):
     rdma_mtu: Literal[256, 512, 1024, 2048, 4096] = Field(default=4096, description="bytes, path MTU of RoCE")
     classes: dict[ClassName, ClassIntent] = Field(min_length=1)
     dcqcn: Dcqcn = Dcqcn()
+    oversubscription: float = Field(
+        default=1.0,
+        ge=1,
+        le=16,
+        description="headroom of all lossless ports of a switch may be this many times the pool kept for it, where it "
+        "does not fit otherwise; 1 = never",
+    )
     dcbx: Literal["off", "ieee"] = "off"
     storm_prevention: Ms | Literal["off", "auto"] = Field(
         default="auto", description="NIC stall timer; auto = 100 ms on mlx5"
     )
     overrides: Annotated[tuple[Override, ...], Several] = ()
+
+    @field_validator("oversubscription", mode="before")
+    @classmethod
+    def _whole_ratio(cls, value: Any) -> Any:
+        return float(value) if type(value) is int and abs(value) < 2**53 else value
 
     @field_validator("storm_prevention", mode="before")
     @classmethod

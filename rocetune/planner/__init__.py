@@ -4,6 +4,6 @@ Work is proportional to the number of distinct combinations of (ASIC, speed, cab
 to the number of ports: ports of one combination share one :class:`~rocetune.model.plan.Setting`.
 """
 
-from rocetune.planner.build import plan
+from rocetune.planner.build import Habits, plan
 
-__all__ = ["plan"]
+__all__ = ["Habits", "plan"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from rocetune.model.fabric import Device, Fabric, Port
@@ -22,15 +22,23 @@ from rocetune.planner.traffic import traffic_of, traffic_problems
 from rocetune.tuning.ecn import RTT_SOURCE, Curve
 
 
-def plan(fabric: Fabric, asics: Mapping[str, str] | None = None, *, one_headroom: Collection[str] = ()) -> Plan:
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """Names of platforms by what they do with headroom: one number for all lossless ports of a switch; no SONiC and
+    so none of the tables that its makers copy."""
+
+    one_headroom: frozenset[str] = frozenset()
+    no_sonic: frozenset[str] = frozenset()
+
+
+def plan(fabric: Fabric, asics: Mapping[str, str] | None = None, habits: Habits | None = None) -> Plan:
     """Every number of every planned port, with its reason.
 
-    ``asics`` gives the chip that a device itself reported, by device name; it wins over the inventory.
-    ``one_headroom`` names the platforms whose switches have one headroom for all lossless ports. Ports and devices
-    with ``manage: none`` and networks without a profile are left out. What cannot be is in ``problems``: nothing is
-    raised for a number that does not work out.
+    ``asics`` gives the chip that a device itself reported, by device name; it wins over the inventory. Ports and
+    devices with ``manage: none`` and networks without a profile are left out. What cannot be is in ``problems``:
+    nothing is raised for a number that does not work out.
     """
-    return _Planner(fabric, asics or {}, frozenset(one_headroom)).run()
+    return _Planner(fabric, asics or {}, habits or Habits()).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +55,8 @@ class _Planned:
 class _Planner:
     """Interns combinations, settings and shapes while it walks over the devices in the inventory's order."""
 
-    def __init__(self, fabric: Fabric, asics: Mapping[str, str], one_headroom: frozenset[str]) -> None:
-        self._fabric, self._asics, self._one_headroom = fabric, asics, one_headroom
+    def __init__(self, fabric: Fabric, asics: Mapping[str, str], habits: Habits) -> None:
+        self._fabric, self._asics, self._habits = fabric, asics, habits
         self._knowledge, self._wrong = knowledge(fabric.tuning)
         traffic = traffic_of(fabric)
         self._wrong += tuple(traffic_problems(fabric, traffic))
@@ -108,7 +116,7 @@ class _Planner:
                 left_out[port.name] = _why_left_out(port)
                 continue
             planned.append((port, combination))
-        if device.platform in self._one_headroom:
+        if device.platform in self._habits.one_headroom:
             planned = self._alike(chip, planned)
         counts = Counter(item.number for _, item in planned)
         key = (chip and (chip.asic and chip.asic.key, chip.model), device.kind, tuple(sorted(counts.items())))
@@ -136,9 +144,10 @@ class _Planner:
         """The chip of a switch; devices with the same words share one answer."""
         said = device.declared
         read = self._asics.get(device.name)
-        key = (read, said.get("asic"), said.get("model"), said.get("hwsku"))
+        copied = device.platform not in self._habits.no_sonic
+        key = (read, said.get("asic"), said.get("model"), said.get("hwsku"), copied)
         if key not in self._chips:
-            self._chips[key] = chip_of(device, read, self._knowledge)
+            self._chips[key] = chip_of(device, read, self._knowledge, copied)
         return self._chips[key]
 
     def _shape(self, kind: str, chip: Chip | None, counts: Counts) -> Shape:

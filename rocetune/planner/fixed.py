@@ -18,6 +18,7 @@ from rocetune.planner.combination import Combination
 from rocetune.planner.notes import Problem
 from rocetune.tuning import buffers, ecn, fluid, wire
 from rocetune.tuning.asics import table
+from rocetune.tuning.outlook import warnings
 
 LOW_ALPHA, HIGH_ALPHA = 1 / 128, 8.0  # what the chips in use can be told, but for single registers
 
@@ -199,7 +200,7 @@ def curve_problems(
             yield Problem(text, "let it be auto; is the unit right?", profile, at)
             return
     else:
-        yield from _short(made, name, combination, kmin_at)
+        yield from _short(made, want, name, combination, kmin_at)
     yield from _settles(made, name, combination, kmax_at)
     if bounds is None:
         return
@@ -221,7 +222,9 @@ def curve_problems(
         yield Problem(text, remedy, profile, kmax_at, warning=True)
 
 
-def _short(made: ecn.Curve, name: str, combination: Combination, at: tuple[str | int, ...]) -> Iterator[Problem]:
+def _short(
+    made: ecn.Curve, want: Ecn, name: str, combination: Combination, at: tuple[str | int, ...]
+) -> Iterator[Problem]:
     """A computed curve that a PFC bound pressed below half a round trip: a cut can empty the queue."""
     if combination.speed_mbps is None:
         return
@@ -232,29 +235,23 @@ def _short(made: ecn.Curve, name: str, combination: Combination, at: tuple[str |
             f"{name} at {show_speed(combination.speed_mbps)}: the PFC bound leaves kmin {show_bytes(made.kmin_bytes)}, "
             f"less than half of the {show_bytes(bdp)} under way in a round trip: the link may idle after a cut"
         )
-        remedy = "objective: balanced keeps to the incast bound alone; fewer lossless priorities or a larger alpha help"
+        remedy = "fewer lossless priorities, shorter cables or a larger alpha leave more buffer before PFC"
+        if want.objective == "latency":
+            remedy = f"objective: balanced keeps to the incast bound alone; {remedy}"
         yield Problem(text, remedy, combination.profile.name, at, warning=True)
 
 
 def _settles(made: ecn.Curve, name: str, combination: Combination, at: tuple[str | int, ...]) -> Iterator[Problem]:
-    """Where DCQCN leaves the queue of the flows that meet here: beyond kmax marking no longer tells them apart."""
-    speed, wanted, flows = combination.speed_mbps, combination.profile.dcqcn, combination.senders
+    """Where DCQCN leaves the queue of the flows that meet here, and whether they are more than it bears."""
+    speed, wanted = combination.speed_mbps, combination.profile.dcqcn
     if speed is None or not wanted.enabled:
         return
-    profile, where = combination.profile.name, f"{name} at {show_speed(speed)}"
     params = fluid.params(wanted.preset, speed, wanted.parameters)
-    p = fluid.marking_probability(speed, flows, params, wire.roce_frame_bytes(combination.profile.rdma_mtu))
-    if fluid.queue_bytes(p, made.kmin_bytes, made.kmax_bytes, made.pmax_percent) is None:
-        text = (
-            f"{where}: {flows} senders settle where {p * 100:.2g} % of packets are marked, more than pmax "
-            f"{made.pmax_percent:g} %: the queue stands beyond kmax and every packet is marked"
-        )
-        remedy = f"let pmax be auto, or raise it to {p * 100:.2g}% or more; fewer senders: flows in rocetune.yaml"
-        yield Problem(text, remedy, profile, at, warning=True)
-    most, source = fluid.breakdown_flows(speed)
-    if flows >= most:
-        text = f"{where}: {flows} senders on one port are at or beyond the {most} where DCQCN breaks down ({source})"
-        yield Problem(text, "state flows in rocetune.yaml if fewer meet at a time", profile, at, warning=True)
+    frame = wire.roce_frame_bytes(combination.profile.rdma_mtu)
+    curve = (made.kmin_bytes, made.kmax_bytes, made.pmax_percent)
+    for found in warnings(speed, combination.senders, params, *curve, frame):
+        text = f"{name} at {show_speed(speed)}: {found.text}"
+        yield Problem(text, found.remedy, combination.profile.name, at, warning=True)
 
 
 def _low(made: ecn.Curve, name: str, combination: Combination, at: tuple[str | int, ...]) -> Iterator[Problem]:

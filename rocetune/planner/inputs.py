@@ -28,14 +28,19 @@ class Chip:
     rules: tuple[object, ...] = ()  # what headroom is computed with, see Knowledge.rules
     source: str = ""  # whose headroom table or preset that is; empty: the chip's reference preset
     place: int = 0  # in the table of chips, an unknown one last
+    copied: bool = True  # the switch may run a headroom table that its maker copied from another chip's
 
 
-def chip_of(device: Device, read: str | None, knowledge: Knowledge) -> Chip:
-    """``read`` is what the device itself said (its facts); else the inventory's ``asic``, ``model`` or ``hwsku``."""
+def chip_of(device: Device, read: str | None, knowledge: Knowledge, copied: bool) -> Chip:
+    """``read`` is what the device itself said (its facts); else the inventory's ``asic``, ``model`` or ``hwsku``.
+
+    ``copied``: the switch runs SONiC, where makers reuse tables of other chips.
+    """
     chip = _chip(device, read, knowledge.asics)
     place = next((n for n, asic in enumerate(knowledge.asics) if asic is chip.asic), len(knowledge.asics))
     source = knowledge.source(chip.asic, chip.model)
-    return replace(chip, rules=knowledge.rules(chip.asic, chip.model), source=source, place=place)
+    rules = (*knowledge.rules(chip.asic, chip.model), copied)
+    return replace(chip, rules=rules, source=source, place=place, copied=copied)
 
 
 def _chip(device: Device, read: str | None, known: AsicTable) -> Chip:

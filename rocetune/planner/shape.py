@@ -6,6 +6,7 @@ once per shape.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,6 +20,7 @@ from rocetune.planner.notes import Believed, Problem
 from rocetune.planner.switch import alpha_of, headroom_of
 from rocetune.tuning import buffers, ecn
 from rocetune.tuning.knowledge import Knowledge
+from rocetune.tuning.thresholds import dynamic_xoff
 
 Counts = Sequence[tuple[Combination, int]]
 
@@ -64,7 +66,8 @@ def room_of(chip: Chip, counts: Counts, knowledge: Knowledge) -> Room:
     if size is None:
         text = f"buffer size of {asic.name} is not known: fit and ECN bounds are not checked"
         return Room(_bounds(counts, queues, slices, None), cell, buffer, {}, believed=(Believed(text),))
-    fit = buffers.fit(size, [need for item, count in counts for need in _needs(item, count)], slices=slices)
+    needs = [need for item, count in counts for need in _needs(item, count)]
+    fit, believed = _fit(size, needs, slices, counts)
     why: dict[Path, Why] = {("buffer",): fit.why}
     pool = asic.pool(chip.model)
     most = max((size for item, _ in counts for size, _ in item.headrooms.values()), default=0)
@@ -74,12 +77,43 @@ def room_of(chip: Chip, counts: Counts, knowledge: Knowledge) -> Room:
     bounds = _bounds(counts, queues, slices, shared)
     why |= {("ecn_bounds", priority): made.why for priority, made in bounds.items()}
     if shared is not None:
-        return Room(bounds, cell, replace(buffer, shared_bytes=shared), why)
+        why |= {("pause_start", priority): _pause_start(shared, counts, priority, buffer.groups) for priority in bounds}
+        return Room(bounds, cell, replace(buffer, shared_bytes=shared), why, (), believed)
     if any(larger_than_chip(item, buffer) for item, _ in counts):
         return Room(bounds, cell, buffer, why)  # told with the number itself
-    problem = _too_much(chip, counts, fit, knowledge)
-    unknown = Believed("headroom is over-subscribed: dynamic thresholds and ECN bounds are not checked")
-    return Room(bounds, cell, buffer, why, (problem,), (unknown,) if problem.warning else ())
+    return Room(bounds, cell, buffer, why, (_too_much(chip, counts, fit, knowledge),))
+
+
+def _fit(
+    size: int, needs: Sequence[buffers.Need], slices: int, counts: Counts
+) -> tuple[buffers.Fit, tuple[Believed, ...]]:
+    """Headroom of its own for every pair; where that is too much, a shared pool as far as the profiles accept it."""
+    private = buffers.fit(size, needs, slices=slices)
+    accepted = max((item.profile.oversubscription for item, _ in counts if item.headrooms), default=1.0)
+    if private.feasible or accepted == 1:
+        return private, ()
+    try:
+        shared = buffers.fit(size, needs, slices=slices, oversubscription=accepted)
+    except ValueError:
+        return private, ()
+    if not shared.feasible:
+        return private, ()
+    pool = next(step for step in shared.why.steps if step.startswith("headroom pool"))
+    text = f"headroom is over-subscribed {accepted:g} times, as the profile accepts; {pool}"
+    return shared, (Believed(text, "a device that shares no headroom pool cannot hold it"),)
+
+
+def _pause_start(shared_bytes: int, counts: Counts, priority: int, groups: int) -> Why:
+    """Where a group pauses alone, and where when all are congested."""
+    alphas = [
+        alpha_of(intent.pfc)
+        for item, _ in counts
+        for _, intent in lossless(item.profile)
+        if intent.priority == priority and intent.pfc.xoff == "auto"
+    ]
+    if not alphas:
+        return Why("xoff.static", (), ("a static threshold of the profile",))
+    return dynamic_xoff(shared_bytes, min(alphas), groups).why
 
 
 def _bounds(
@@ -154,11 +188,10 @@ def _too_much(chip: Chip, counts: Counts, fit: buffers.Fit, knowledge: Knowledge
         words.insert(-1, "fewer ports of this class on the switch")
     ratio = buffers.ratio_needed(fit)
     if ratio is not None:
-        words[-1] += ", accepted by accept_risk"
-    accepted = any(item.pfc.accept_risk for combination, _ in counts for _, item in lossless(combination.profile))
+        words[-1] += f", accepted by oversubscription: {math.ceil(ratio * 100) / 100:g} in the profile"
     name = next(name for name, _ in lossless(largest.profile))
     place = largest.at("classes", name, "pfc", "headroom")
-    return Problem(text, "; or ".join(words), largest.profile.name, place, bool(accepted) and ratio is not None)
+    return Problem(text, "; or ".join(words), largest.profile.name, place)
 
 
 def device_qos(kind: str, counts: Counts, settings: Mapping[int, Setting]) -> tuple[DeviceQos, list[Problem]]:

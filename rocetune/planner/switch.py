@@ -10,17 +10,20 @@ from typing import Any, Literal
 from rocetune.model.plan import EcnBasis, Why
 from rocetune.model.profile import ClassIntent, Ecn, Pfc
 from rocetune.model.qos import Path, PortQos, PriorityQos, Watchdog
+from rocetune.model.units import show_speed
 from rocetune.planner.classes import Reasons, by_priority, class_leaves, dscp_map, ecn_of, lossless, watchdog_of
 from rocetune.planner.combination import Combination
 from rocetune.planner.fixed import Buffer, curve_problems
-from rocetune.planner.notes import Problem
+from rocetune.planner.notes import Believed, Problem
 from rocetune.tuning import buffers, ecn, fluid, wire
 from rocetune.tuning.headroom import EmptyTable, Headroom, headroom
 from rocetune.tuning.knowledge import Knowledge
+from rocetune.tuning.own_table import spread
 from rocetune.tuning.presets import ecn_preset
 from rocetune.tuning.thresholds import Hysteresis, hysteresis
 
 Curves = Mapping[str, ecn.Curve]  # by class name
+_APART = 1.25  # a published row this many times the chip's preset is worth a word
 
 
 def fill_headroom(combination: Combination, knowledge: Knowledge) -> None:
@@ -42,6 +45,7 @@ def fill_headroom(combination: Combination, knowledge: Knowledge) -> None:
             continue
         chip = combination.chip
         floor = headroom_of(combination, knowledge, combination.cable.length_m)
+        _doubt_model(combination, speed, floor.headroom_bytes)
         fixed = intent.pfc.headroom
         if fixed == "auto":
             combination.headrooms[name] = (floor.headroom_bytes, floor.why)
@@ -51,6 +55,22 @@ def fill_headroom(combination: Combination, knowledge: Knowledge) -> None:
         mistyped = chip is not None and chip.asic is None and any(not item.warning for item in chip.problems)
         if fixed < floor.headroom_bytes and not mistyped:  # what a chip needs that nobody knows is no news
             combination.problems.append(_too_small(combination, name, intent.pfc, fixed, floor.headroom_bytes))
+
+
+def _doubt_model(combination: Combination, speed_mbps: int, size_bytes: int) -> None:
+    """The chip alone does not tell how much a board of it is given: tables of one chip differ by a factor of two."""
+    chip, cable_m = combination.chip, combination.cable.length_m
+    if chip is None or chip.asic is None or chip.model is not None:
+        return
+    found = spread(chip.asic, speed_mbps, cable_m)
+    if found is not None and found[1] > _APART * size_bytes:
+        text = (
+            f"model not stated: {size_bytes:,} B of headroom is the preset of {chip.asic.name}; published tables of "
+            f"its boards have {found[0]:,} to {found[1]:,} B for {show_speed(speed_mbps)} and {cable_m:g} m"
+        )
+        note = Believed(text, "state model or hwsku in the inventory")
+        if note not in combination.believed:
+            combination.believed.append(note)
 
 
 def _speed_problems(combination: Combination) -> Iterator[Problem]:
@@ -79,6 +99,7 @@ def headroom_of(combination: Combination, knowledge: Knowledge, cable_m: float) 
         table=knowledge.own_table(model),
         at_800g=knowledge.quanta_800g,
         assume_worst=True,
+        copied=chip.copied if chip else True,
     )
     try:
         return ask()

@@ -108,6 +108,7 @@ class Platform(Protocol):
     confirmed: tuple[str, ...]  # facts seen in vendor documents or real output, with source
     unconfirmed: tuple[Assumption, ...]  # what is believed only; shown in plan and `platforms`
     owned: tuple[KeyRule, ...]
+    sonic_tables: bool  # headroom comes from SONiC's pg_profile_lookup.ini, which makers copy from chip to chip
     one_headroom: bool  # all lossless ports of a switch get the largest headroom that any of them needs
 
     def commands(self, purpose: Purpose, facts: Facts | None) -> tuple[str, ...]:

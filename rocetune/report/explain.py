@@ -23,6 +23,7 @@ _OWN_WORDS = {
     "buffer": "shared buffer",
     "headroom_pool": "headroom pool",
     "ecn_bounds": "ECN before PFC",
+    "pause_start": "pause begins",
 }
 _SECTIONS = {"host": "NIC", "watchdog": "PFC watchdog"}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rocetune.model.plan import PlanProblem
+from rocetune.model.plan import Plan, PlanProblem
 from rocetune.planner import plan
 
 from . import rack as lab
@@ -135,3 +135,21 @@ def test_a_lossy_class_is_checked_too() -> None:
     roce = {"lossless": False, "pfc": None, "ecn": {"kmin": 1}}
     found = plan(lab.rack(lab.profile(lab.TRAINING, classes={"roce": roce}))).problems
     assert [item.field for item in found if not item.warning] == [("classes", "roce", "ecn", "kmin")]
+
+
+def test_over_subscription_is_accepted_with_its_number() -> None:
+    """Tomahawk 3, 32 ports at 10 km: 218 MB of headroom for 67 MB of buffer, 3.27 times. Four times are accepted:
+    54.5 MB of pool hold 8 of the 36 groups at a time, and 12.6 MB remain for sharing."""
+
+    def made(ratio: float) -> Plan:
+        training = lab.profile(lab.TRAINING, oversubscription=ratio)
+        return plan(lab.rack(training, servers=8, leaves=1, rails=4, cable_m=10_000.0, medium="lr"))
+
+    for refused in (1.0, 3.0):
+        errors = [item for item in made(refused).problems if not item.warning]
+        assert any("oversubscription: 3.27" in item.remedy for item in errors)
+    accepted = made(4.0)
+    assert not [item for item in accepted.problems if not item.warning and "headroom needs" in item.text]
+    steps = accepted.devices["leaf1"].why[("buffer",)].steps
+    assert any("54,529,228 B; 8 of" in step for step in steps)
+    assert any("over-subscribed 4 times" in item.text for item in accepted.devices["leaf1"].assumptions)

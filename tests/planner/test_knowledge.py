@@ -9,7 +9,7 @@ import pytest
 
 from rocetune.model.fabric import Fabric, OwnTable, Tuning
 from rocetune.model.plan import Plan
-from rocetune.planner import plan
+from rocetune.planner import Habits, plan
 
 from . import rack as lab
 
@@ -119,8 +119,18 @@ def test_switches_with_different_tables_have_different_settings() -> None:
 
 
 def test_a_box_that_runs_no_sonic_is_spared_the_copied_table() -> None:
-    """DCS-7060DX4-32 has no table upstream: the chip's own preset, 696 cells of 254 B. A SKU that nobody knows may
-    run the table that makers copy most: Nokia's for 400G has 307848 B at 5 m."""
-    assert headroom(plan(lab.rack(declared={"model": "DCS-7060DX4-32"}))) == 696 * 254
-    unknown = headroom(plan(lab.rack(declared={"hwsku": "Whitebox-9000"})))
-    assert unknown is not None and 300_000 < unknown < 320_000
+    """A model without a table upstream: on SONiC it may run the table that makers copy most (Nokia's for 400G has
+    307848 B at 5 m), on another OS the chip's own preset decides, 696 cells of 254 B."""
+    fabric = lab.rack(declared={"model": "DCS-7060DX4-32"})
+    other = Habits(no_sonic=frozenset({"sonic"}))
+    assert headroom(plan(fabric, habits=other)) == 696 * 254
+    likely = headroom(plan(fabric))
+    assert likely is not None and 300_000 < likely < 320_000
+
+
+def test_a_chip_without_its_model_shows_how_far_its_boards_differ() -> None:
+    """Tomahawk 5 at 400G and 5 m: 307848 B (Nokia) to 1136396 B or more in the tables of its boards."""
+    texts = [item.text for item in plan(lab.rack(asic="Tomahawk 5")).devices["leaf1"].assumptions]
+    assert any("model not stated" in text and "307,848" in text for text in texts)
+    known = plan(lab.rack(asic="Tomahawk 5", declared={"hwsku": "Dell-Z9864f-O64"})).devices["leaf1"].assumptions
+    assert not any("model not stated" in item.text for item in known)

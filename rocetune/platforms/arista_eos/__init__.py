@@ -52,6 +52,7 @@ class EosPlatform:
     confirmed: tuple[str, ...] = _CONFIRMED
     unconfirmed: tuple[Assumption, ...] = _UNCONFIRMED
     owned: tuple[KeyRule, ...] = keys.OWNED
+    sonic_tables = False
     one_headroom = True  # one MMU queue profile serves the whole switch
 
     def commands(self, purpose: Purpose, facts: Facts | None) -> tuple[str, ...]:

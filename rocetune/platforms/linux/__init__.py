@@ -54,6 +54,7 @@ class LinuxPlatform:
     confirmed: tuple[str, ...] = CONFIRMED
     unconfirmed: tuple[Assumption, ...] = UNCONFIRMED
     owned: tuple[KeyRule, ...] = keys.OWNED
+    sonic_tables = False
     one_headroom = False  # servers have no such number: the driver sizes its buffers
 
     def commands(self, purpose: Purpose, facts: Facts | None) -> tuple[str, ...]:

@@ -54,6 +54,7 @@ class Sonic:
         ),
     )
     owned: tuple[KeyRule, ...] = owned.RULES
+    sonic_tables = True
     one_headroom = False  # a profile per speed and cable length
 
     def commands(self, purpose: Purpose, known: Facts | None) -> tuple[str, ...]:

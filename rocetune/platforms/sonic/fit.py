@@ -14,6 +14,7 @@ from rocetune.model.facts import Facts
 from rocetune.model.plan import Assumption, DevicePlan, PortPlan, Setting, Unsupported, Why
 from rocetune.model.qos import Path, PortQos, PriorityQos, Watchdog
 from rocetune.platforms.sonic.facts import MAX_MTU_BYTES, PUBLISHED, Headroom, dynamic, headroom_rows, table_known
+from rocetune.tuning.thresholds import sonic_power
 
 COMMON_LENGTHS_M = (5, 40, 300)  # the lengths nearly every lookup table lists
 COMPUTING = ("mellanox", "barefoot", "vs")  # asic_type with a headroom formula in sonic-swss cfgmgr
@@ -287,7 +288,7 @@ def _fixed(
             (*at, "xoff_bytes"), "a static XOFF threshold is not rendered: the lossless pool is dynamic; fix alpha"
         )
     alpha = entry.alpha if entry.alpha is not None else (2.0**row.threshold if row and row.threshold <= 7 else 1.0)
-    power = max(-8, min(7, round(math.log2(alpha)))) if alpha > 0 else -8
+    power = sonic_power(alpha)
     if 2.0**power != alpha:
         notes.round((*at, "alpha"), f"{alpha:g} becomes {2.0**power:g}: SONiC takes powers of two")
     xon = entry.xon_bytes if entry.xon_bytes is not None else (row.xon if row else 0)

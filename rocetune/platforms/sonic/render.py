@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from rocetune.platforms.sonic.facts import dynamic
 from rocetune.platforms.sonic.fit import fixed_headroom, fixed_port, private_size
 from rocetune.platforms.sonic.owned import OURS
 from rocetune.platforms.templating import environment
+from rocetune.tuning.thresholds import sonic_power
 
 LOSSLESS_QUEUE_PROFILE = "egress_lossless_profile"  # stock name on every platform
 LOSSLESS_POOL = "ingress_lossless_pool"
@@ -114,7 +114,7 @@ def _context(plan: DevicePlan, facts: Facts) -> dict[str, Any]:
         "schedulers": [(name, entry) for name, _, entry in classes if entry.scheduling is not None],
         "wreds": [(name, entry) for name, _, entry in classes if _marks(entry)],
         "profiles": [
-            (name, entry, private_size(entry, facts), round(math.log2(entry.alpha or 1.0)))
+            (name, entry, private_size(entry, facts), sonic_power(entry.alpha or 1.0))
             for name, setting, entry in classes
             if _pfc(entry) and fixed_headroom(setting, entry)
         ],

@@ -127,8 +127,8 @@ def test_a_fixed_headroom_keeps_the_buffer_manager_away() -> None:
     plan, chosen = fitted(with_pfc(headroom=200_000, alpha=0.4))
     roce = chosen.qos.priority(3)
     assert roce is not None
-    assert (roce.headroom_bytes, roce.alpha, roce.xon_bytes) == (200_000, 0.5, 2540)
-    assert "0.4 becomes 0.5" in chosen.why["priorities", 3, "alpha"].rounding
+    assert (roce.headroom_bytes, roce.alpha, roce.xon_bytes) == (200_000, 0.25, 2540)
+    assert "0.4 becomes 0.25" in chosen.why["priorities", 3, "alpha"].rounding
     text = PLATFORM.render(plan, device_facts()).text
     assert '"AZURE": {"Ethernet0": "0m"}' in text
     assert '"xoff": "200000"' in text
