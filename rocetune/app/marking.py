@@ -151,12 +151,8 @@ def _ports_doubt(ask: EcnAsk) -> tuple[Assumption, ...]:
         text = "no chip named: where PFC starts is not known, and the order of ECN and PFC is not checked"
         return (Assumption("bounds", text, "--asic, --ports, --lossless"),)
     if ask.ports is None:
-        return (
-            Assumption(
-                "--ports",
-                f"{all_ports(ask.chip.asic, ask.speed_mbps)} ports: the chip filled with {show_speed(ask.speed_mbps)}",
-            ),
-        )
+        ports = counted(all_ports(ask.chip.asic, ask.speed_mbps), "port")
+        return (Assumption("--ports", f"{ports}: the chip filled with {show_speed(ask.speed_mbps)}"),)
     return ()
 
 
