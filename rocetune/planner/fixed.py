@@ -16,7 +16,7 @@ from rocetune.model.units import show_bytes, show_speed
 from rocetune.planner.classes import lossless
 from rocetune.planner.combination import Combination
 from rocetune.planner.notes import Problem
-from rocetune.tuning import buffers, ecn, fluid, wire
+from rocetune.tuning import ecn, fluid, thresholds, wire
 from rocetune.tuning.asics import table
 from rocetune.tuning.outlook import warnings
 
@@ -72,8 +72,8 @@ class _Thresholds:
     def __init__(self, combination: Combination, name: str, pfc: Pfc, buffer: Buffer) -> None:
         self.combination, self.name, self.pfc, self.buffer = combination, name, pfc, buffer
         self.frame = wire.roce_frame_bytes(combination.profile.rdma_mtu) - wire.GAP_BYTES
-        self.gap = buffers.xon_gap_bytes(combination.profile.mtu)
-        alpha = buffers.DEFAULT_ALPHA if pfc.alpha == "auto" else pfc.alpha
+        self.gap = thresholds.xon_gap_bytes(combination.profile.mtu)
+        alpha = thresholds.DEFAULT_ALPHA if pfc.alpha == "auto" else pfc.alpha
         self.start: int | None = None  # queue length at which one group alone is paused
         if isinstance(pfc.xoff, int):
             self.start, self.key = pfc.xoff, "xoff"
@@ -155,7 +155,7 @@ class _Thresholds:
             )
         speed = self.combination.speed_mbps
         if self.key == "xoff" and speed is not None:
-            dry = max(self.gap, buffers.starvation_bytes(speed, self.combination.cable.length_m))
+            dry = max(self.gap, thresholds.starvation_bytes(speed, self.combination.cable.length_m))
             if start - xon > dry:
                 text = (
                     f"xon {xon:,} B of {self.name} is {start - xon:,} B below xoff, more than the {dry:,} B that a "

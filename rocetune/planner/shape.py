@@ -19,6 +19,7 @@ from rocetune.planner.inputs import Chip
 from rocetune.planner.notes import Believed, Problem
 from rocetune.planner.switch import alpha_of, headroom_of
 from rocetune.tuning import buffers, ecn
+from rocetune.tuning.asics import Asic, Pool
 from rocetune.tuning.knowledge import Knowledge
 from rocetune.tuning.thresholds import dynamic_xoff
 
@@ -72,7 +73,7 @@ def room_of(chip: Chip, counts: Counts, knowledge: Knowledge) -> Room:
     pool = asic.pool(chip.model)
     most = max((size for item, _ in counts for size, _ in item.headrooms.values()), default=0)
     if pool is not None and pool.headroom_bytes and most:
-        why[("headroom_pool",)] = _pool_why(pool.model, pool.headroom_bytes, fit.need_bytes, most)
+        why[("headroom_pool",)] = _pool_why(asic, pool, fit.need_bytes, most, sum(queues.values()))
     shared = fit.shared_bytes if fit.feasible else None
     bounds = _bounds(counts, queues, slices, shared)
     why |= {("ecn_bounds", priority): made.why for priority, made in bounds.items()}
@@ -150,16 +151,21 @@ def _needs(combination: Combination, count: int) -> Iterable[buffers.Need]:
         yield buffers.Need(count, 1, size, mtu if index == 0 else 0)
 
 
-def _pool_why(model: str, pool_bytes: int, need_bytes: int, largest_bytes: int) -> Why:
-    pool = buffers.headroom_pool(largest_bytes, 1, pool_bytes)
+def _pool_why(asic: Asic, pool: Pool, need_bytes: int, largest_bytes: int, groups: int) -> Why:
+    """What SONiC's own pools on this model mean for the need: a shared headroom pool, and what it leaves."""
+    pool_bytes = pool.headroom_bytes or 0
+    held = buffers.headroom_pool(largest_bytes, 1, pool_bytes)
     ratio = need_bytes / pool_bytes
-    steps = (
-        f"SONiC shares a headroom pool of {pool_bytes:,} B on {model}: {need_bytes:,} / {pool_bytes:,} = {ratio:.2f}",
-        f"{pool.pausing_at_once} priority groups of {largest_bytes:,} B can pause at once",
-    )
-    bound = f"over-subscribed by more than {buffers.AI_OVERSUBSCRIPTION:g}: a synchronised incast may run out of it"
-    active = (bound,) if ratio > buffers.AI_OVERSUBSCRIPTION else ()
-    return Why("buffer.pool", (("pool_bytes", pool_bytes), ("need_bytes", need_bytes)), steps, active)
+    ratio_words = f"{need_bytes:,} / {pool_bytes:,} = {ratio:.2f}"
+    steps = [
+        f"SONiC shares a headroom pool of {pool_bytes:,} B on {pool.model}: {ratio_words}",
+        f"{min(groups, held.pausing_at_once)} of {groups} priority groups of {largest_bytes:,} B can pause at once",
+    ]
+    if pool.packets_bytes is not None:
+        left = buffers.pool_shared(asic.key, pool.packets_bytes, pool_bytes, asic.nominal_bytes)
+        steps += [f"with that pool {left.why.steps[-1]}: {left.why.steps[0]} ({left.why.source})"]
+    active = (buffers.OVERSUBSCRIBED,) if ratio > buffers.AI_OVERSUBSCRIPTION else ()
+    return Why("buffer.pool", (("pool_bytes", pool_bytes), ("need_bytes", need_bytes)), tuple(steps), active)
 
 
 def _too_much(chip: Chip, counts: Counts, fit: buffers.Fit, knowledge: Knowledge) -> Problem:

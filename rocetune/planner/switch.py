@@ -15,7 +15,7 @@ from rocetune.planner.classes import Reasons, by_priority, class_leaves, dscp_ma
 from rocetune.planner.combination import Combination
 from rocetune.planner.fixed import Buffer, curve_problems
 from rocetune.planner.notes import Believed, Problem
-from rocetune.tuning import buffers, ecn, fluid, wire
+from rocetune.tuning import ecn, fluid, thresholds, wire
 from rocetune.tuning.headroom import EmptyTable, Headroom, headroom
 from rocetune.tuning.knowledge import Knowledge
 from rocetune.tuning.own_table import spread
@@ -130,7 +130,7 @@ def _too_small(combination: Combination, name: str, pfc: Pfc, fixed: int, floor:
 
 def alpha_of(pfc: Pfc) -> float:
     """The dynamic threshold factor of a class."""
-    return buffers.DEFAULT_ALPHA if pfc.alpha == "auto" else pfc.alpha
+    return thresholds.DEFAULT_ALPHA if pfc.alpha == "auto" else pfc.alpha
 
 
 def curve_of(
@@ -292,13 +292,13 @@ def _buffer(combination: Combination, reasons: Reasons, name: str, intent: Class
     if isinstance(pfc.xoff, int):
         values["xoff_bytes"] = pfc.xoff
         reasons.from_profile((*at, "xoff_bytes"), f"{dotted}.xoff", pfc.xoff)
-        if pfc.xon == "auto" and pfc.xoff > buffers.xon_gap_bytes(combination.profile.mtu):
+        if pfc.xon == "auto" and pfc.xoff > thresholds.xon_gap_bytes(combination.profile.mtu):
             made = _hysteresis(combination, pfc.xoff)
             values["xon_bytes"], reasons.why[(*at, "xon_bytes")] = made.xon_bytes, made.why
     else:
         values["alpha"] = alpha_of(pfc)
         if pfc.alpha == "auto":
-            step = f"alpha = {buffers.DEFAULT_ALPHA:g}: one congested group may take half of the shared pool"
+            step = f"alpha = {thresholds.DEFAULT_ALPHA:g}: one congested group may take half of the shared pool"
             source = "SONiC's lossless default (dynamic_th 0); EOS recipes (ingress threshold 1)"
             reasons.rule((*at, "alpha"), "alpha.default", step, source)
         else:

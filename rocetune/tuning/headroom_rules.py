@@ -271,7 +271,8 @@ def from_sum(case: Case, cell: int, of_what: str = "of this chip", method: Metho
     terms = (case.frame_term(), *_inflated(factor, f"64 B frames in {cell} B cells", waits))
     level = least("medium", *((case.asic.confidence,) if case.asic is not None and case.cell_bytes is None else ()))
     level = "low" if method == "generic" else level
-    return Made(exact, method, steps, f"canonical sum; {_REACTION}", level, terms, reacts=True)
+    stated = f", cell of {cell} B stated by the user" if of_what.startswith("stated") else ""
+    return Made(exact, method, steps, f"canonical sum{stated}; {_REACTION}", level, terms, reacts=True)
 
 
 def _inflated(factor: float, because: str, waits: tuple[Term, ...]) -> tuple[Term, ...]:
