@@ -68,6 +68,7 @@ class Headroom:
     terms: tuple[Term, ...] = ()
     floor: tuple[Term, ...] = ()
     notes: tuple[str, ...] = ()  # what the number should be read with: the first steps of its Why
+    yours: bool = False  # it is a row of a table, or a fit, that the user stated
     reacts: bool = True  # the peer's reaction time (its quanta) is part of the number
 
 
@@ -141,7 +142,9 @@ def headroom(
     floors = case.wire_terms()
     if made.method == "table" or total(floors) > made.value:  # a row, or what lies between rows
         floors = case.physical_terms()
-    return Headroom(made.value, floor, made.method, why, made.confidence, _closed(made), floors, notes, made.reacts)
+    return Headroom(
+        made.value, floor, made.method, why, made.confidence, _closed(made), floors, notes, made.yours, made.reacts
+    )
 
 
 def _closed(made: Made) -> tuple[Term, ...]:
@@ -170,19 +173,14 @@ def _notes(case: Case, known: LookUp, made: Made) -> tuple[str, ...]:
         found += [
             f"{term.name}: {term.formula} = + {term.size_bytes:,.0f} B above the tables" for term in case.larger()
         ]
-        small = [
-            f"{name} {asked:,} B"
+        found += [
+            f"{name} {asked:,} B: less than the {usual:,} B that tables are made for, which changes nothing here"
             for name, asked, usual in (
                 ("port MTU", case.mtu_bytes, TABLE_MTU),
                 ("lossless frame", case.frame_bytes, TABLE_FRAME),
             )
             if asked < usual
         ]
-        if small:
-            found.append(
-                f"{' and '.join(small)}: smaller than the {TABLE_MTU:,} B and {TABLE_FRAME:,} B that tables are made "
-                f"for, which changes nothing here"
-            )
     if case.asic is not None and not known.own:
         words = range_of(case.asic.key, case.speed_mbps, case.cable_m)
         found += [words] if words else []

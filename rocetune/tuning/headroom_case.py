@@ -51,6 +51,7 @@ class Made:
     rounding: str = ""
     notes: tuple[str, ...] = ()
     reacts: bool = False  # the peer's reaction in quanta is part of the number
+    yours: bool = False  # the user stated the row or the fit
     partial: bool = False  # a flat table, asked beyond its longest cable
     fixed: bool = False  # made for certain frames: smaller ones change nothing
 

@@ -84,7 +84,9 @@ def _of_sku(case: Case, sku: PublishedTable, *, alone: bool, lend: bool = True) 
     assert asic is not None  # a table has a chip
     own = None if "headroom" in asic.user else family_of(sku.name)
     families = (own,) if own is not None else asic.presets_for(sku.name, case.copied)
-    found = _with_others(case, asic, sku, families, own) if lend else _plain(case, families, own)
+    found = (
+        _with_others(case, asic, sku, families, own) if lend and case.delay_ns is None else _plain(case, families, own)
+    )
     made = max(_with_sum(case, found), key=lambda item: item.exact)
     # Without lookup the preset stands for the table that it was fitted to, whose rows keep to the physical floor.
     as_row = not case.lookup and own is not None and bool(sku.dominating(case.speed_mbps, case.cable_m))
@@ -222,11 +224,12 @@ def _between(case: Case, made: Made, item: PublishedTable, whose: str, *, clamp:
     rounding = f"none: a row of {whose} is taken as it stands"
     if highs:
         row = min(highs, key=lambda high: high.xoff_bytes)
-        floor = round_up(case.physical(min(high.speed_mbps for high in highs)), case.whole_cell)
-        most = max(row.xoff_bytes + extra, floor)
+        most, floor = row.xoff_bytes + extra, case.physical(min(high.speed_mbps for high in highs))
+        lifted = most < floor
+        most = round_up(floor, case.whole_cell) if lifted else most
         if made.value > most:
             text = f"not above {most:,} B, what {whose} has for {place(row)}"
-            if most == floor:
+            if lifted:
                 text = f"not above {most:,} B, to which the row of {whose} for {place(row)} is raised"
             made = replace(
                 made, value=most, exact=float(most), bounds=(*made.bounds, text), lifted=True, rounding=rounding

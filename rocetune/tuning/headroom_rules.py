@@ -85,6 +85,7 @@ def from_row(case: Case, own: PublishedTable, row: Row, *, yours: bool, alone: b
         lifted,
         rounding,
         reacts=reacts,
+        yours=yours,
         fixed=True,
     )
 
@@ -216,7 +217,9 @@ def _from_fit(case: Case, asic: Asic, fit: Fit) -> Made:
         terms.append(Term("error of the fit", f"up to {fit.error_percent:g} %: / {share:g}", exact - bare))
     yours = "headroom" in asic.user
     source = "a fit stated in the site" if yours else f"fitted to {asic.preset_table}"
-    return Made(exact + case.extra, "preset", steps, source, "medium", (*terms, *case.larger()), fixed=True)
+    return Made(
+        exact + case.extra, "preset", steps, source, "medium", (*terms, *case.larger()), yours=yours, fixed=True
+    )
 
 
 def _from_parts(case: Case, asic: Asic, family: Family, parts: Parts, cell: int) -> Made:

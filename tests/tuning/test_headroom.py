@@ -3,6 +3,7 @@
 import csv
 import itertools
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -335,6 +336,25 @@ def test_monotonic_for_every_chip(asic: Asic, model: str | None) -> None:
         assert not falls(grid)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{"at_800g": 905}, {"copied": False}, {"mtu_bytes": 1500, "frame_bytes": 1106}, {"delay_ns": 500.0}]
+    + [{"cell_bytes": 254}, {"mtu_bytes": 10_240, "frame_bytes": 9300}],
+    ids=str,
+)
+def test_monotonic_with_what_a_user_states(options: dict[str, Any]) -> None:
+    models = ["SN2700", "SN4700", "7060X6-64PE", "DCS-7060X6-64PE-B", "newport", "Dell-E3224F", "ACS-SN5600", "NH-4010"]
+    for model in models:
+        if model == "Dell-E3224F" and "delay_ns" in options:
+            continue  # neither its cell nor a sum of parts is known: refused
+        grid = {
+            (speed, metres): headroom(speed, metres, model=model, assume_worst=True, **options).headroom_bytes
+            for speed in [*SPEEDS, *ODD]
+            for metres in lengths_of(model)
+        }
+        assert not falls(grid), model
+
+
 @pytest.mark.parametrize("name", ["mtu_bytes", "frame_bytes"])
 def test_larger_frames_never_need_less(name: str) -> None:
     for model in every_model()[1:]:
@@ -635,7 +655,8 @@ def test_a_users_own_is_never_the_vendors() -> None:
     asic = fit.find("TH4")
     assert asic is not None
     stated = headroom(400_000, 30, asic)
-    assert (stated.why.source, stated.confidence) == ("a fit stated in the site", "high")
+    assert (stated.why.source, stated.confidence, stated.yours) == ("a fit stated in the site", "high", True)
+    assert made.yours and not beyond.yours and not other.yours
 
 
 def test_raised_to_a_row_names_the_table_and_its_true_place() -> None:
@@ -652,7 +673,8 @@ def test_raised_to_a_row_names_the_table_and_its_true_place() -> None:
 def test_frames_that_change_nothing_and_frames_that_do() -> None:
     small = headroom(400_000, 40, model="DellEMC-Z9332f-O32", mtu_bytes=1500, frame_bytes=1106)
     assert small.headroom_bytes == 201930
-    assert any("port MTU 1,500 B and lossless frame 1,106 B" in step and "nothing" in step for step in small.why.steps)
+    assert any("port MTU 1,500 B: less than the 9,216 B" in step and "nothing" in step for step in small.why.steps)
+    assert any("lossless frame 1,106 B: less than the 4,178 B" in step for step in small.why.steps)
     large = headroom(400_000, 40, model="DellEMC-Z9332f-O32", frame_bytes=9020)
     assert large.headroom_bytes == 201930 + 9020 - 4178
     assert any("larger lossless frame: 9,020 - 4,178 B = + 4,842 B" in step for step in large.why.steps)
