@@ -35,7 +35,11 @@ class Warned:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """Prediction for N equal flows on one port. ``q_star_bytes`` None: no marks, or the queue is beyond kmax."""
+    """Prediction for N equal flows on one port. ``q_star_bytes`` None: no marks, or the queue is beyond kmax.
+
+    ``measured`` is what a simulator or a test bed adds to the words: goodput and pause as shares (0 to 1), bystander
+    and burst as times of the idle one, by name.
+    """
 
     p_star: float
     q_star_bytes: float | None
@@ -46,6 +50,7 @@ class Outlook:
     burst: str
     pause: str
     why: Why
+    measured: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
