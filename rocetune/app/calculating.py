@@ -17,7 +17,9 @@ from rocetune.tuning.asics import Asic, AsicTable, table
 from rocetune.tuning.headroom import Headroom, floor_parts, headroom
 from rocetune.tuning.own_table import look_up
 from rocetune.tuning.published import PublishedTable
+from rocetune.tuning.table_text import MOST_BYTES
 
+MOST_PORTS = 256  # of one speed on one chip: MACs and lanes, not the capacity, end there
 IB_MTUS = (256, 512, 1024, 2048, 4096)
 _IN_RACK_M = 3.0  # what a cable within the rack may need
 
@@ -46,12 +48,14 @@ class HeadroomAsk:
     at_800g: int = wire.QUANTA_800G
     ports: int | None = None
     lossless: int | None = None
-    alpha: float = buffers.DEFAULT_ALPHA
+    alpha: float = thresholds.DEFAULT_ALPHA
 
 
 def chip_named(asic: str | None, model: str | None, known: AsicTable | None = None) -> Chip:
     """A chip by its own name, or by a switch model under either option. Raises UseError with a suggestion."""
     known = known or table()
+    if model is not None and not model.strip():
+        raise UseError("--model is empty", "Name a switch model or hardware SKU, or leave it out.")
     by_model = known.by_model(model) if model else None
     if asic is None:
         if model is not None and by_model is None:
@@ -69,16 +73,28 @@ def chip_named(asic: str | None, model: str | None, known: AsicTable | None = No
     return Chip(found, model or (asic if known.by_model(asic) is found else None))
 
 
+def unknown_model(chip: Chip, known: AsicTable) -> tuple[Assumption, ...]:
+    """What to say of a model that nobody lists: it may be a new one, or mistyped."""
+    if chip.model is None or known.by_model(chip.model) is not None or published.match(chip.model) is not None:
+        return ()
+    near = known.near_models(chip.model)
+    hint = f"did you mean {' or '.join(near)}?" if near else "without --model the chip's own preset counts"
+    return (Assumption("--model", f"{chip.model!r} is not listed: the largest number that is likely for it", hint),)
+
+
 def table_file(path: Path) -> PublishedTable:
     """A user's own headroom table. Raises UseError with file, line and remedy."""
     try:
-        return published.read_table(path.read_text(encoding="utf-8-sig"), path.name)
+        with path.open(encoding="utf-8-sig") as file:
+            return published.read_table(file.read(MOST_BYTES + 1), path.name)
     except published.TableError as error:
         raise UseError(
             f"{path}:{error.line}: {error.text}", f"{error.remedy[:1].upper()}{error.remedy[1:]}."
         ) from error
     except UnicodeDecodeError as error:
         raise UseError(f"{path} is not a text file", "Give a pg_profile_lookup.ini or a CSV file.") from error
+    except OSError as error:
+        raise UseError(f"{path}: {error.strerror or error}", "Give a pg_profile_lookup.ini or a CSV file.") from error
 
 
 def frame_of(rdma_mtu: int, mtu_bytes: int) -> tuple[int, tuple[Assumption, ...]]:
@@ -103,6 +119,7 @@ def calculate_headroom(ask: HeadroomAsk) -> HeadroomAnswer:
     frame, assumed = frame_of(ask.rdma_mtu, ask.mtu_bytes)
     asic, model = ask.chip.asic, ask.chip.model
     check_speed(asic, ask.speed_mbps)
+    check_ports(asic, ask.ports, ask.speed_mbps)
     port = Port(ask.speed_mbps, ask.cable_m, ask.mtu_bytes, frame, asic, model, ask.cell_bytes)
     result = compute(ask, ask.cable_m)
     found = look_up(model, asic, ask.table, ask.lookup)
@@ -118,7 +135,12 @@ def calculate_headroom(ask: HeadroomAsk) -> HeadroomAnswer:
         published=rows,
         published_name=name,
         notes=_notes(ask, result, row),
-        assumptions=(*assumed, *doubts(asic), *(_reaction_doubts(ask) if result.reacts else ())),
+        assumptions=(
+            *assumed,
+            *unknown_model(ask.chip, table()),
+            *doubts(asic),
+            *(_reaction_doubts(ask) if result.reacts else ()),
+        ),
     )
     if ask.ports is not None:
         room, problems, believed = room_of(ask.chip, ask.ports, ask.lossless or 1, result.headroom_bytes, ask)
@@ -334,5 +356,14 @@ def _follow(ask: HeadroomAsk, answer: HeadroomAnswer) -> tuple[Follow, ...]:
 
 
 def all_ports(asic: Asic, speed_mbps: int) -> int:
-    """Ports of a speed that the chip's capacity is enough for; 32 where it is not known."""
-    return max(1, asic.capacity_gbps * 1000 // speed_mbps) if asic.capacity_gbps else 32
+    """Ports of a speed that the chip's capacity is enough for, no box has more than 256; 32 where it is not known."""
+    return max(1, min(MOST_PORTS, asic.capacity_gbps * 1000 // speed_mbps)) if asic.capacity_gbps else 32
+
+
+def check_ports(asic: Asic | None, ports: int | None, speed_mbps: int) -> None:
+    """Raises UseError for more ports than the chip can feed."""
+    if asic is None or ports is None or not asic.capacity_gbps or ports * speed_mbps <= asic.capacity_gbps * 1000:
+        return
+    most = asic.capacity_gbps * 1000 // speed_mbps
+    text = f"--ports: {asic.name} switches {show_speed(asic.capacity_gbps * 1000)}, enough for {most} ports of "
+    raise UseError(f"{text}{show_speed(speed_mbps)}: got {ports}", f"Give {most} or fewer, or another --speed.")

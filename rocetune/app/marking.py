@@ -15,7 +15,7 @@ from rocetune.report.answers import EcnAnswer, Follow, HeadroomAnswer, Port, Ter
 from rocetune.report.calculators import factor
 from rocetune.report.sizes import show_length, show_time
 from rocetune.report.table import counted
-from rocetune.tuning import buffers, ecn, fluid, wire
+from rocetune.tuning import ecn, fluid, thresholds, wire
 from rocetune.tuning.presets import EcnPreset
 from rocetune.tuning.published import PublishedTable
 
@@ -34,7 +34,7 @@ class EcnAsk:
     chip: Chip = field(default_factory=Chip)
     ports: int | None = None
     lossless: int | None = None
-    alpha: float = buffers.DEFAULT_ALPHA
+    alpha: float = thresholds.DEFAULT_ALPHA
     mtu_bytes: int = 9216
     rdma_mtu: int = 4096
     cell_bytes: int | None = None

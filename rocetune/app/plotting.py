@@ -58,7 +58,7 @@ def plot_headroom(answer: HeadroomAnswer, ask: HeadroomAsk, path: Path) -> None:
         published=listed,
         published_name=answer.published_name,
     )
-    drawn(lambda: draw_length(plot, path))
+    drawn(lambda: draw_length(plot, path), path)
 
 
 def _words(answer: HeadroomAnswer, method: str) -> str:
@@ -98,7 +98,7 @@ def plot_marking(answer: EcnAnswer, path: Path) -> None:
         xoff=level("xoff: PFC", "xoff, PFC starts (one ingress)", bounds.incast_bytes if bounds else None),
         pool=level("pool S", f"shared pool S{split}", room.shared_bytes if room else None),
     )
-    drawn(lambda: draw_marking(plot, path))
+    drawn(lambda: draw_marking(plot, path), path)
 
 
 def merged(curves: Iterable[Marking]) -> list[Marking]:
@@ -123,9 +123,11 @@ def _marking(line: Line, start: Start) -> Marking:
     return Marking(line.name, line.kmin_bytes, line.kmax_bytes, line.pmax_percent, settled, beyond)
 
 
-def drawn(draw: Callable[[], None]) -> None:
-    """Draw, or say how to get what draws."""
+def drawn(draw: Callable[[], None], path: Path) -> None:
+    """Draw, or say how to get what draws, or why the file cannot be written."""
     try:
         draw()
+    except OSError as error:
+        raise UseError(f"--plot: {path}: {error.strerror or error}", "Choose another place.") from error
     except PlotterMissing as error:
         raise UseError(f"--plot: {error}", "Install it with: pip install 'rocetune[plot]'") from error

@@ -80,7 +80,7 @@ def command(list_presets: bool, plot: Path | None, more: tuple[str, ...], **aske
         return
     if asked["speed"] is None:
         raise click.UsageError("Missing option '--speed': the port's speed, as in --speed 400G.")
-    for one, other in (("rtt", "tiers"), ("objective", "preset"), ("table", "no_table")):
+    for one, other in (("rtt", "tiers"), ("objective", "preset"), ("table", "no_table"), ("table", "delay")):
         if asked[one] and asked[other]:
             other = other.replace("_", "-")
             raise click.UsageError(f"--{one} and --{other} answer the same question: give one of them.")

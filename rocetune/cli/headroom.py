@@ -72,6 +72,8 @@ def command(
     form = shared_options.written("text", "json", "markdown")
     if own is not None and no_table:
         raise click.UsageError("--table and --no-table exclude each other: give one of them.")
+    if own is not None and delay is not None:
+        raise click.UsageError("--table and --delay exclude each other: a row has its delay in it.")
     if lossless is not None and ports is None:
         raise click.UsageError("--lossless needs --ports: together they are what the switch must hold.")
     known = known_at(shared_options.site)

@@ -93,7 +93,7 @@ RTT = Quantity("a round trip", _us, "8us", (0.1, "0.1us"), (100_000, "100ms"))
 DELAY = Quantity("a delay", _ns, "200ns", (1, "1ns"), (100_000, "100us"))
 MTU = Quantity("a port MTU", _bytes, "9216", (576, "576"), (16_384, "16384"))
 RDMA_MTU = Quantity("an RDMA MTU", _bytes, "4096", (256, "256"), (16_384, "16384"))
-CELL = Quantity("a cell size", _bytes, "254B", (16, "16B"), (16_384, "16384B"))
+CELL = Quantity("a cell size", _bytes, "254B", (32, "32B"), (16_384, "16384B"))
 SIZE = Quantity("a size", _bytes, "400KB", (1, "1B"), (10**12, "1000GB"))
 PERCENT = Quantity("a share", _percent, "20%", (0.001, "0.001%"), (100, "100%"))
 

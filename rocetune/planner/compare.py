@@ -48,7 +48,7 @@ def chosen(names: Iterable[str]) -> tuple[EcnPreset, ...]:
     found: dict[str, EcnPreset] = {}
     for name in names:
         try:
-            some = tuple(ecn_presets().values()) if name == "all" else (ecn_preset(name),)
+            some = tuple(ecn_presets().values()) if name.lower() == "all" else (ecn_preset(name),)
         except ValueError as error:
             raise LookupError(str(error)) from error
         found |= {preset.name: preset for preset in some}

@@ -11,10 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rocetune.model.plan import Why
-from rocetune.tuning.thresholds import DEFAULT_ALPHA as DEFAULT_ALPHA
-from rocetune.tuning.thresholds import starvation_bytes as starvation_bytes
 from rocetune.tuning.thresholds import steady_bytes
-from rocetune.tuning.thresholds import xon_gap_bytes as xon_gap_bytes
 from rocetune.tuning.wire import positive
 
 AI_OVERSUBSCRIPTION = 2.0  # our judgement for synchronised incast; above it the plan warns

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from rocetune.tuning import wire
 from rocetune.tuning.asics import Asic, AsicTable, table
-from rocetune.tuning.published import PublishedTable, match, squeeze
+from rocetune.tuning.published import SHORTEST_MODEL, PublishedTable, match, squeeze
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +18,15 @@ class Knowledge:
     quanta_800g: int = wire.QUANTA_800G
 
     def own_table(self, model: str | None) -> PublishedTable | None:
-        """The site's own table of a switch model, or None."""
-        if model is None:
-            return None
-        return next((made for models, made in self.own if squeeze(model) in map(squeeze, models)), None)
+        """The site's own table of a switch model or SKU, or None: the name itself first, else one within it.
+
+        ``Z9332F`` is found in ``DellEMC-Z9332f-O32``, as chips find their models.
+        """
+        wanted = squeeze(model or "")
+        names = {squeeze(name): made for models, made in self.own for name in models}
+        within = [name for name in names if len(name) >= SHORTEST_MODEL and name in wanted]
+        found = wanted if wanted in names else max(within, key=len, default="")
+        return names.get(found) if found else None
 
     def source(self, asic: Asic | None, model: str | None) -> str:
         """Whose table headroom of a model follows; empty where none is its own, so that a preset or sum decides."""

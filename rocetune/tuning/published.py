@@ -22,6 +22,7 @@ import yaml
 from rocetune.tuning.table_text import PublishedTable, Row, TableError, read_table
 
 __all__ = [
+    "SHORTEST_MODEL",
     "EmptyTable",
     "Match",
     "PublishedTable",
@@ -37,7 +38,7 @@ __all__ = [
 ]
 
 _REPOSITORY = "sonic-buildimage"
-_SHORTEST = 5  # letters of a model name below which it is too likely part of another word
+SHORTEST_MODEL = 5  # letters of a model name below which it is too likely part of another word
 
 
 class EmptyTable(ValueError):
@@ -183,7 +184,7 @@ def match(model: str | None) -> Match | None:
     if wanted in index.exact:
         return Match(tuple(index.tables[number] for number in index.exact[wanted]), exact=True)
     known = {*index.models, *index.absent_models}
-    hits = [name for name in known if len(name) >= _SHORTEST and name in wanted]
+    hits = [name for name in known if len(name) >= SHORTEST_MODEL and name in wanted]
     longest = max(hits, key=len, default="")
     tables = tuple(index.tables[number] for number in index.models.get(longest, ()))
     absent = index.absent_models.get(longest, ())
@@ -252,7 +253,7 @@ def maker_of(model: str | None) -> str:
     index = _index()
     if wanted in index.makers:
         return index.makers[wanted]
-    hits = [name for name in index.makers if len(name) >= _SHORTEST and name in wanted]
+    hits = [name for name in index.makers if len(name) >= SHORTEST_MODEL and name in wanted]
     if hits:
         return index.makers[max(hits, key=len)]
     first = re.split(r"[^a-z0-9]+", (model or "").lower())
@@ -276,5 +277,5 @@ def asic_of(model: str | None) -> str:
     if found.tables:
         return found.tables[0].asic
     index, wanted = _index(), squeeze(model or "")
-    hits = [name for name in index.absent_asics if len(name) >= _SHORTEST and name in wanted]
+    hits = [name for name in index.absent_asics if len(name) >= SHORTEST_MODEL and name in wanted]
     return index.absent_asics[max(hits, key=len)] if hits else ""

@@ -79,7 +79,12 @@ class PublishedTable:
         return tuple(item for item in self.rows if item.speed_mbps >= speed_mbps and item.cable_m >= cable_m - 1e-9)
 
 
-_LENGTH = re.compile(r"(\d+(?:\.\d+)?)\s*(m|km)?", re.IGNORECASE)
+MOST_BYTES = 1_000_000  # of a table's text; a published one has some kilobytes
+_LENGTH = re.compile(r"([0-9]{1,7}(?:\.[0-9]{1,6})?)\s*(m|km)?", re.IGNORECASE | re.ASCII)
+_SPEEDS_MBPS = (100, 3_200_000)  # Fast Ethernet to twice of what is in use
+_MOST_XOFF_BYTES = 10**9  # a lossless group with a gigabyte of headroom is a slip of the hand
+_MOST_M = 200_000
+_MOST_LINE = 1000  # characters; some tables have many columns of their own
 _HEADINGS = {
     "speed": "speed",
     "speed_mbps": "speed",
@@ -105,12 +110,16 @@ def read_table(text: str, name: str) -> PublishedTable:
 
     Speeds are Mbit/s, sizes bytes, lengths metres with or without ``m``. Needed are speed, cable and xoff.
     """
+    if len(text) > MOST_BYTES:
+        raise TableError(1, f"the table has more than {MOST_BYTES:,} characters", "no headroom table is so long")
     columns: tuple[str, ...] | None = None
     rows: dict[tuple[int, float], Row] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         bare = line.strip()
         if not bare or bare.startswith(("#", ";")):
             continue
+        if len(bare) > _MOST_LINE:
+            raise TableError(number, f"{bare[:20]!r}... has {len(bare)} characters", "a row is some short numbers")
         cells = [cell.strip() for cell in (next(csv.reader([bare])) if "," in bare else bare.split())]
         if columns is None:
             columns = _heading(cells, number)
@@ -136,6 +145,9 @@ def _heading(cells: list[str], number: int) -> tuple[str, ...] | None:
     if not any(name in _HEADINGS for name in names):
         return None
     columns = tuple(_HEADINGS.get(name, "") for name in names)
+    twice = next((name for name in columns if name and columns.count(name) > 1), "")
+    if twice:
+        raise TableError(number, f"two columns mean {twice}", "keep one of them")
     missing = [name for name in ("speed", "cable", "xoff") if name not in columns]
     if missing:
         raise TableError(number, f"no column {missing[0]}", "the heading needs speed_mbps, cable_m and xoff_bytes")
@@ -155,6 +167,12 @@ def _read_row(cells: list[str], columns: tuple[str, ...], number: int) -> Row:
     assert speed is not None and xoff is not None
     if speed <= 0 or xoff <= 0 or metres <= 0:
         raise TableError(number, "speed, length and xoff must be greater than zero", "as in 400000 40m ... 201930")
+    if not _SPEEDS_MBPS[0] <= speed <= _SPEEDS_MBPS[1]:
+        raise TableError(number, f"{speed} Mbit/s is the speed of no port", "write Mbit/s, as in 400000 for 400G")
+    if metres > _MOST_M:
+        raise TableError(number, f"{metres:g} m is no cable", "write metres, as in 40m; is the unit right?")
+    if xoff > _MOST_XOFF_BYTES:
+        raise TableError(number, f"xoff {xoff:,} B is more than any chip holds", "write bytes, as in 201930")
     return Row(
         speed,
         metres,
@@ -170,7 +188,7 @@ def _number(found: Mapping[str, str], name: str, line: int, *, signed: bool = Fa
     text = found.get(name, "")
     if not text:
         return None
-    if not re.fullmatch(r"-?\d{1,12}" if signed else r"\d{1,12}", text):
+    if not re.fullmatch(r"-?[0-9]{1,12}" if signed else r"[0-9]{1,12}", text):
         want = "Mbit/s, as in 400000" if name == "speed" else "a whole number of bytes, as in 201930"
         raise TableError(line, f"{name} {text!r} is not a number", f"write {want}")
     return int(text)
