@@ -338,8 +338,14 @@ def test_monotonic_for_every_chip(asic: Asic, model: str | None) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"at_800g": 905}, {"copied": False}, {"mtu_bytes": 1500, "frame_bytes": 1106}, {"delay_ns": 500.0}]
-    + [{"cell_bytes": 254}, {"mtu_bytes": 10_240, "frame_bytes": 9300}],
+    [
+        {"at_800g": 905},
+        {"copied": False},
+        {"mtu_bytes": 1500, "frame_bytes": 1106},
+        {"mtu_bytes": 10_240, "frame_bytes": 9300},
+        {"delay_ns": 500.0},
+        {"cell_bytes": 254},
+    ],
     ids=str,
 )
 def test_monotonic_with_what_a_user_states(options: dict[str, Any]) -> None:
