@@ -3,7 +3,8 @@
 
     python scripts/reproduction.py            write both pages
     python scripts/reproduction.py --check    exit 1 when a committed page is not what would be written
-    python scripts/reproduction.py FILE.csv   the same statistics for other tables of the same shape, on the terminal
+    python scripts/reproduction.py FILE.csv   the same statistics for other tables of the same shape, on the terminal:
+                                              as a table of one's own, by default, by preset, by the bare chip
 
 A CSV has the columns hwsku (or model), asic, speed_mbps, cable_m and xoff_bytes. Everything else is packaged data.
 """
@@ -19,6 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib import resources
 from pathlib import Path
 
+from reproduction_other import other_tables, percent
 from reproduction_points import Point, chip, points, preset_of
 from reproduction_text import (
     APPENDIX,
@@ -36,19 +38,15 @@ from reproduction_text import (
 from rocetune.model.units import show_speed
 from rocetune.tuning import lossless_formulas as formulas
 from rocetune.tuning import wire
-from rocetune.tuning.asics import Asic, Fit, Parts, table
+from rocetune.tuning.asics import Fit, Parts, table
 from rocetune.tuning.cells import nvidia_worst
-from rocetune.tuning.headroom import EmptyTable, fit_bytes, headroom, parts_bytes
+from rocetune.tuning.headroom import fit_bytes, parts_bytes
 from rocetune.tuning.nic import mlx5_receive_buffer
-from rocetune.tuning.published import PublishedTable, asic_of, published
+from rocetune.tuning.published import PublishedTable, published
 
 REPORT = Path(__file__).resolve().parents[1] / "docs" / "reproduction.md"
 ROWS = REPORT.with_name("reproduction-rows.md")  # every row
 LIMIT = 0.05
-
-
-def percent(value: float) -> str:
-    return f"{value * 100:+.1f} %" if abs(value) >= 0.0005 else "0"
 
 
 def spread(errors: Sequence[float]) -> str:
@@ -408,60 +406,6 @@ def rows_page(made: Tables) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def other_tables(path: Path) -> str:
-    """Statistics for a CSV of the same shape, each row by the shipped default for its hardware SKU."""
-    groups: dict[tuple[str, str], list[tuple[int, float, int]]] = {}
-    with path.open(encoding="utf-8", newline="") as stream:
-        for number, cells in enumerate(csv.DictReader(stream), start=2):
-            try:
-                model = cells.get("hwsku") or cells["model"]
-                row = (int(cells["speed_mbps"]), float(cells["cable_m"]), int(cells["xoff_bytes"]))
-            except (KeyError, TypeError, ValueError) as error:
-                raise SystemExit(f"{path}:{number}: needs hwsku, speed_mbps, cable_m and xoff_bytes: {error}") from None
-            groups.setdefault((cells.get("asic") or "", model), []).append(row)
-    rows = []
-    for (asic_text, model), found in groups.items():
-        asic = _chip_of(asic_text, model)
-        for mode in ("default", "lookup off", "bare chip"):
-            rows.append((asic.name if asic else asic_text, model, mode, *_statistics(asic, model, mode, found)))
-    heading = ("ASIC", "table", "mode", "rows", "exact", "median", "lowest", "highest", "below", "refused")
-    return "\n".join([f"{path.name}", "", *grid(heading, rows)])
-
-
-def _chip_of(asic_text: str, model: str) -> Asic | None:
-    known = table().get(asic_of(model))
-    if known is not None:
-        return known
-    words = asic_text.split("(")[0].replace("Innovium/", "").strip()
-    return table().find(words) or table().by_model(model)
-
-
-def _statistics(asic: Asic | None, model: str, mode: str, rows: Sequence[tuple[int, float, int]]) -> tuple[object, ...]:
-    errors: list[float] = []
-    refused = 0
-    for speed, cable, xoff in rows:
-        try:
-            if mode == "bare chip":
-                made = headroom(speed, cable, asic)
-            else:
-                made = headroom(speed, cable, asic, model=model, lookup=mode == "default")
-        except (EmptyTable, ValueError):
-            refused += 1
-            continue
-        errors.append(made.headroom_bytes / xoff - 1)
-    if not errors:
-        return len(rows), 0, "-", "-", "-", 0, refused
-    return (
-        len(rows),
-        sum(error == 0 for error in errors),
-        percent(statistics.median(errors)),
-        percent(min(errors)),
-        percent(max(errors)),
-        sum(error < 0 for error in errors),
-        refused,
-    )
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="exit 1 when a page is out of date")
@@ -471,7 +415,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not path.exists():
             print(f"{path}: no such file", file=sys.stderr)
             return 2
-        print(other_tables(path))
+        heading, rows = other_tables(path)
+        print("\n".join([path.name, "", *grid(heading, rows)]))
     if options.csv and not options.check:
         return 0
     made = everything()

@@ -150,7 +150,15 @@ def _level(case: Case, asic: Asic, family: Family, own: Family | None) -> Level:
     return "low"
 
 
+@cache
+def _shortest_m(tables: tuple[str, ...]) -> float:
+    """The shortest cable that tables list: below it their lines say nothing, and switches round up to it."""
+    return min((row.cable_m for item in published() if item.name in tables for row in item.rows), default=0.0)
+
+
 def _from_lines(case: Case, asic: Asic, family: Family, preset: Lines, extrapolate: bool, level: Level) -> Made:
+    asked, shortest = case.cable_m, _shortest_m(family.tables)
+    case = replace(case, cable_m=max(asked, shortest))
     # A preset that is borrowed from another chip says nothing of speeds which that chip does not have.
     borrowed = asic.reference is None and not family.fallback
     top = preset.lines[-1].speed_mbps
@@ -168,6 +176,8 @@ def _from_lines(case: Case, asic: Asic, family: Family, preset: Lines, extrapola
         f"{name}, line of {show_speed(line.speed_mbps)}: {pieces}",
         replace(case, speed_mbps=line.speed_mbps).cable_step(),
     ]
+    if asked < shortest:
+        steps.insert(0, f"{asked:g} m is shorter than any cable of {', '.join(family.tables)}: {shortest:g} m is taken")
     at = f"line of {show_speed(line.speed_mbps)}"
     if grows:
         steps.append(
@@ -282,7 +292,14 @@ def _inflated(factor: float, because: str, waits: tuple[Term, ...]) -> tuple[Ter
     """Wire bytes as they are, then in one line what cells add to them."""
     waits = tuple(term for term in waits if term.size_bytes)
     size = total(waits)
-    return (*waits, Term("cell inflation", f"({factor:.4g} - 1) x {size:,.0f} B: {because}", (factor - 1) * size))
+    words = f"({_enough(factor, size)} - 1) x {size:,.0f} B: {because}"
+    return (*waits, Term("cell inflation", words, (factor - 1) * size))
+
+
+def _enough(factor: float, size: float) -> str:
+    """The factor with as many digits as give the same whole bytes when the product is made by hand."""
+    shown = (f"{factor:.{digits}g}" for digits in range(4, 16))
+    return next((text for text in shown if abs(float(text) - factor) * size < 0.5), f"{factor:.15g}")
 
 
 def from_worst(case: Case) -> Iterator[Made]:
@@ -294,4 +311,8 @@ def from_worst(case: Case) -> Iterator[Made]:
             continue
         for made in from_presets(replace(case, asic=asic), (asic.reference,), None, extrapolate=True):
             first = "unknown chip: the most demanding known one of this speed is taken"
-            yield replace(made, method="generic", steps=(first, *made.steps), confidence="low")
+            whole = float(round_up(made.exact, asic.cell_bytes or 1))
+            rounded = Term("cells of that chip", f"{asic.cell_bytes} B each", whole - made.exact)
+            terms = (*made.terms, *([rounded] if rounded.size_bytes else []))
+            steps = (first, *made.steps)
+            yield replace(made, exact=whole, method="generic", steps=steps, terms=terms, confidence="low")

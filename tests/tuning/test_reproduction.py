@@ -90,16 +90,28 @@ def test_other_tables(script: ModuleType, tmp_path: Path, capsys: pytest.Capture
     lines = capsys.readouterr().out.splitlines()
     assert any("Z9332f" in line and "| default | 1 | 1 |" in line for line in lines)
     assert any("Unheard-of" in line and "Tomahawk 3" in line for line in lines)
+    assert any("Unheard-of" in line and "| own table | 1 | 1 |" in line for line in lines)  # exact with its own row
     path.write_text("hwsku,speed_mbps,cable_m,xoff_bytes\nZ9332F,fast,40,1\n", encoding="utf-8")
     with pytest.raises(SystemExit, match=r"more\.csv:2: needs hwsku"):
         script.main([str(path)])
+    head = "hwsku,speed_mbps,cable_m,xoff_bytes\n"
+    for text, words in ((head, "no row"), (head + "Z9332F,400000,40,0\n", "more.csv:2"), (head + "Z,1,2,-5\n", "zero")):
+        path.write_text(text, encoding="utf-8-sig")
+        with pytest.raises(SystemExit, match=words):
+            script.main([str(path)])
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(SystemExit, match="no text"):
+        script.main([str(path)])
+    with pytest.raises(SystemExit, match="directory"):
+        script.main([str(tmp_path)])
     assert script.main([str(tmp_path / "none.csv")]) == 2
 
 
 @pytest.mark.skipif(not LOOKUP.exists(), reason="reference data not present")
 def test_the_reference_file_itself(script: ModuleType) -> None:
-    lines = [line for line in script.other_tables(LOOKUP).splitlines() if "| default |" in line]
-    assert len(lines) == 64
-    cells = [[cell.strip() for cell in line.split("|")] for line in lines]
-    assert sum(int(row[5]) for row in cells) == 1164 - 42
-    assert all(row[9] == "0" and row[10] == "0" for row in cells)  # none below, none refused
+    _, rows = script.other_tables(LOOKUP)
+    for mode in ("default", "own table"):
+        found = [row for row in rows if row[2] == mode]
+        assert len(found) == 64
+        assert sum(row[4] for row in found) == 1164 - 42
+        assert all(row[8] == 0 and row[9] == 0 for row in found)  # none below, none refused

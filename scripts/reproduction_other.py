@@ -1,0 +1,108 @@
+"""Statistics for tables that are not shipped: a CSV of the same shape, group by group, against what ports would get."""
+
+from __future__ import annotations
+
+import csv
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocetune.tuning.asics import Asic, table
+from rocetune.tuning.headroom import EmptyTable, headroom
+from rocetune.tuning.published import PublishedTable, asic_of
+from rocetune.tuning.table_text import read_table
+
+HEADING = ("ASIC", "table", "mode", "rows", "exact", "median", "lowest", "highest", "below", "refused")
+MODES = ("own table", "default", "lookup off", "bare chip")
+_NEEDS = "needs hwsku (or model), speed_mbps, cable_m and xoff_bytes"
+_MOST_BYTES = 10_000_000
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows of one hardware SKU: (line, Mbit/s, metres, bytes)."""
+
+    asic: str  # as the file names it
+    model: str
+    rows: tuple[tuple[int, int, float, int], ...]
+
+
+def percent(value: float) -> str:
+    return f"{value * 100:+.1f} %" if abs(value) >= 0.0005 else "0"
+
+
+def other_tables(path: Path) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
+    """Heading and rows of the statistics. Raises SystemExit with file, line and reason for a file that cannot be."""
+    found = [(group, _chip_of(group)) for group in _groups(path)]
+    return HEADING, [
+        (
+            asic.name if asic else f"{group.asic or 'not stated'} (unknown)",
+            group.model,
+            mode,
+            *_statistics(asic, group, mode),
+        )
+        for group, asic in found
+        for mode in MODES
+    ]
+
+
+def _groups(path: Path) -> list[Group]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            text = stream.read(_MOST_BYTES)
+    except (OSError, UnicodeDecodeError) as error:
+        raise SystemExit(f"{path}: {getattr(error, 'strerror', None) or 'no text'}") from None
+    found: dict[tuple[str, str], list[tuple[int, int, float, int]]] = {}
+    for number, cells in enumerate(_cells(path, text), start=2):
+        try:
+            model = cells.get("hwsku") or cells["model"]
+            row = (number, int(cells["speed_mbps"]), float(cells["cable_m"]), int(cells["xoff_bytes"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise SystemExit(f"{path}:{number}: {_NEEDS}: {error}") from None
+        if not (0 < row[1] <= 10**7 and 0 < row[2] <= 10**6 and 0 < row[3] <= 10**10):
+            raise SystemExit(f"{path}:{number}: speed, length and xoff must be greater than zero and of this world")
+        found.setdefault((cells.get("asic") or "", model), []).append(row)
+    if not found:
+        raise SystemExit(f"{path}: no row is in it: {_NEEDS}")
+    return [Group(asic, model, tuple(rows)) for (asic, model), rows in found.items()]
+
+
+def _cells(path: Path, text: str) -> Iterator[dict[str, str]]:
+    try:
+        yield from csv.DictReader(text.splitlines())
+    except csv.Error as error:
+        raise SystemExit(f"{path}: {error}") from None
+
+
+def _chip_of(group: Group) -> Asic | None:
+    """By the SKU, which knows best; else by the file's own word for the chip."""
+    known = table().get(asic_of(group.model))
+    words = group.asic.split("(")[0].replace("Innovium/", "").strip()
+    return known or table().find(words) or table().by_model(group.model)
+
+
+def _statistics(asic: Asic | None, group: Group, mode: str) -> tuple[object, ...]:
+    errors: list[float] = []
+    refused = 0
+    own = _as_table(group) if mode == "own table" else None
+    for _, speed, cable, xoff in group.rows:
+        try:
+            if mode == "bare chip":
+                made = headroom(speed, cable, asic)
+            else:
+                made = headroom(speed, cable, asic, model=group.model, table=own, lookup=mode != "lookup off")
+        except (EmptyTable, ValueError):
+            refused += 1
+            continue
+        errors.append(made.headroom_bytes / xoff - 1)
+    if not errors:
+        return len(group.rows), 0, "-", "-", "-", 0, refused
+    ends = (percent(statistics.median(errors)), percent(min(errors)), percent(max(errors)))
+    return len(group.rows), sum(not item for item in errors), *ends, sum(item < 0 for item in errors), refused
+
+
+def _as_table(group: Group) -> PublishedTable:
+    rows: Sequence[str] = [f"{speed},{cable:g},{xoff}" for _, speed, cable, xoff in group.rows]
+    lines = dict.fromkeys(rows)  # a row that stands twice is one
+    return read_table("\n".join(["speed_mbps,cable_m,xoff_bytes", *lines]), group.model)
