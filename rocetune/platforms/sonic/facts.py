@@ -236,7 +236,8 @@ def _ports(database: Database, answers: Mapping[str, str]) -> dict[str, PortFact
 def _bound(port: str, fields: Mapping[str, str], database: Database) -> dict[str, str]:
     """What is bound on a port, by name: a remedy has to name the object in use."""
     maps, dog = database.get("PORT_QOS_MAP", {}).get(port, {}), database.get("PFC_WD", {}).get(port, {})
-    names = {"alias": fields.get("alias", ""), "dscp_map": maps.get("dscp_to_tc_map", "")}
+    lanes = str(len(fields["lanes"].split(","))) if fields.get("lanes") else ""
+    names = {"alias": fields.get("alias", ""), "lanes": lanes, "dscp_map": maps.get("dscp_to_tc_map", "")}
     names |= {name: maps.get(name, "") for name in ("pfc_enable", "pfcwd_sw_enable")}
     names |= {name: dog.get(name, "") for name in ("action", "detection_time", "restoration_time")}
     for number in range(8):

@@ -6,7 +6,7 @@ Ranges from the YANG models of sonic-buildimage; buffer behaviour from sonic-sws
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -318,14 +318,27 @@ def _xon_offset(entry: PriorityQos, row: Headroom | None, facts: Facts, notes: _
     return row.xon_offset
 
 
-def private_size(entry: PriorityQos, facts: Facts) -> int:
-    """``size`` of an explicit lossless profile, bytes.
+def private_size(entry: PriorityQos, facts: Facts, more_bytes: int = 0) -> int:
+    """``size`` of an explicit lossless profile, bytes; ``more_bytes`` see :func:`eight_lanes`.
 
     NVIDIA, Barefoot and Centec reserve xon + xoff for the port; elsewhere xoff comes out of the shared headroom pool
     and ``size`` is only the private part (headroom data of sonic-buildimage).
     """
     xon, xoff = entry.xon_bytes or 0, entry.headroom_bytes or 0
-    return xon + xoff if _private(facts) else xon
+    return xon + xoff + more_bytes if _private(facts) else xon
+
+
+def eight_lanes(ports: Iterable[PortPlan], facts: Facts) -> int:
+    """Bytes that NVIDIA reserves on ports of eight lanes beside xon and xoff: one port MTU; 0 where none has them.
+
+    Source: sonic-swss buffer_headroom_mellanox.lua; ACS-MSN4700's row for 400G is 9216 B more than its parts.
+    """
+    if facts.extra.get("asic_type") != "mellanox":
+        return 0
+    known = ((item, facts.ports.get(item.native)) for item in ports)
+    return max(
+        (item.setting.qos.mtu_bytes or 0 for item, port in known if port and port.extra.get("lanes") == "8"), default=0
+    )
 
 
 def _private(facts: Facts) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,7 +16,7 @@ from rocetune.model.plan import DevicePlan, PortPlan, Setting
 from rocetune.model.qos import PriorityQos
 from rocetune.platforms.sonic.database import dump, load, natural
 from rocetune.platforms.sonic.facts import dynamic
-from rocetune.platforms.sonic.fit import fixed_headroom, fixed_port, private_size
+from rocetune.platforms.sonic.fit import eight_lanes, fixed_headroom, fixed_port, private_size
 from rocetune.platforms.sonic.owned import OURS
 from rocetune.platforms.templating import environment
 from rocetune.tuning.thresholds import sonic_power
@@ -93,6 +93,11 @@ def render(plan: DevicePlan, facts: Facts, site_templates: Path | None = None) -
     return Rendered(text=dump({table: keys for table, keys in kept.items() if keys}))
 
 
+def _size(entry: PriorityQos, setting: Setting, ports: Sequence[PortPlan], facts: Facts) -> int:
+    like = [item for item in ports if item.setting.name == setting.name]
+    return private_size(entry, facts, eight_lanes(like, facts))
+
+
 def _context(plan: DevicePlan, facts: Facts) -> dict[str, Any]:
     managed = {item.native: item for item in plan.managed}
     ports = [managed[name] for name in natural(managed)]
@@ -114,7 +119,7 @@ def _context(plan: DevicePlan, facts: Facts) -> dict[str, Any]:
         "schedulers": [(name, entry) for name, _, entry in classes if entry.scheduling is not None],
         "wreds": [(name, entry) for name, _, entry in classes if _marks(entry)],
         "profiles": [
-            (name, entry, private_size(entry, facts), sonic_power(entry.alpha or 1.0))
+            (name, entry, _size(entry, setting, ports, facts), sonic_power(entry.alpha or 1.0))
             for name, setting, entry in classes
             if _pfc(entry) and fixed_headroom(setting, entry)
         ],

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from rocetune.model.facts import Facts
+from rocetune.model.facts import Facts, PortFacts
 from rocetune.model.plan import DevicePlan, Setting
 from rocetune.model.qos import Watchdog
 from rocetune.model.state import Reply
@@ -165,6 +166,19 @@ def test_private_and_shared_headroom() -> None:
     assert roce is not None
     assert private_size(roce, device_facts(asic_type="mellanox")) == 58368
     assert private_size(roce, device_facts(asic_type="broadcom")) == 19456
+
+
+@pytest.mark.parametrize(("lanes", "size"), [("4", 2_540 + 38_912), ("8", 2_540 + 38_912 + 9_100)])
+def test_ports_of_eight_lanes_reserve_one_frame_more(lanes: str, size: int) -> None:
+    """sonic_headroom_lookup.md, ACS-MSN4700 400G 5 m: 86016 = 37888 + 38912 + 9216, one port MTU."""
+    plan, _ = fitted(with_pfc(headroom=38_912), device_facts(asic_type="mellanox"))
+    item = replace(plan.ports[0].setting, qos=replace(plan.ports[0].setting.qos, mtu_bytes=9_100))
+    plan = replace(plan, ports=(replace(plan.ports[0], setting=item),))
+    port = PortFacts("Ethernet0", extra={"lanes": lanes})
+    known = replace(device_facts(asic_type="mellanox"), ports={"Ethernet0": port})
+    found = json.loads(PLATFORM.render(plan, known).text)["BUFFER_PROFILE"]
+    assert [int(profile["xon"]) + int(profile["xoff"]) for profile in found.values()] == [2_540 + 38_912]
+    assert [int(profile["size"]) for profile in found.values()] == [size]
 
 
 def test_the_dynamic_model_computes_headroom_itself() -> None:
