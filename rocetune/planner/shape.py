@@ -79,6 +79,7 @@ def room_of(chip: Chip, counts: Counts, knowledge: Knowledge) -> Room:
     why |= {("ecn_bounds", priority): made.why for priority, made in bounds.items()}
     if shared is not None:
         why |= {("pause_start", priority): _pause_start(shared, counts, priority, buffer.groups) for priority in bounds}
+        why |= _incasts(shared, counts)
         return Room(bounds, cell, replace(buffer, shared_bytes=shared), why, (), believed)
     if any(larger_than_chip(item, buffer) for item, _ in counts):
         return Room(bounds, cell, buffer, why)  # told with the number itself
@@ -149,6 +150,18 @@ def _needs(combination: Combination, count: int) -> Iterable[buffers.Need]:
         return
     for index, size in enumerate(sizes):
         yield buffers.Need(count, 1, size, mtu if index == 0 else 0)
+
+
+def _incasts(shared_bytes: int, counts: Counts) -> dict[Path, Why]:
+    """Where PFC starts when all the senders that can meet on a port do, by priority: for its fastest kind of port."""
+    found: dict[Path, Why] = {}
+    for item, _ in sorted(counts, key=lambda found: -(found[0].speed_mbps or 0)):
+        for _, intent in lossless(item.profile):
+            key: Path = ("incast", intent.priority)
+            if key not in found and item.speed_mbps is not None and intent.pfc.xoff == "auto":
+                degree = (item.senders, item.speed_mbps, item.rtt_us)
+                found[key] = ecn.incast(shared_bytes, alpha_of(intent.pfc), *degree).why
+    return found
 
 
 def _pool_why(asic: Asic, pool: Pool, need_bytes: int, largest_bytes: int, groups: int) -> Why:

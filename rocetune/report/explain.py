@@ -24,6 +24,7 @@ _OWN_WORDS = {
     "headroom_pool": "headroom pool",
     "ecn_bounds": "ECN before PFC",
     "pause_start": "pause begins",
+    "incast": "incast of all that can meet",
 }
 _SECTIONS = {"host": "NIC", "watchdog": "PFC watchdog"}
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rocetune.model.plan import Why
-from rocetune.tuning.thresholds import steady_bytes
 from rocetune.tuning.wire import positive
 
 AI_OVERSUBSCRIPTION = 2.0  # our judgement for synchronised incast; above it the plan warns
@@ -176,41 +175,6 @@ def _shared_headroom(needs: tuple[Need, ...], need: int, slices: int, ratio: flo
 def ratio_needed(result: Fit) -> float | None:
     """Over-subscription at which a shared headroom pool would fit; None when even the frames do not."""
     return result.need_bytes / result.room_bytes if result.room_bytes > 0 else None
-
-
-@dataclass(frozen=True, slots=True)
-class Crowded:
-    """Where every congested group settles, against the end of the marking curve. Bytes.
-
-    ``holds`` False: with all groups congested at once each is paused below kmax; ``groups_at_kmax`` may be before that.
-    """
-
-    crowded_bytes: int
-    groups_at_kmax: int
-    holds: bool
-    why: Why
-
-
-def crowded(shared_bytes: int, alpha: float, groups: int, kmax_bytes: int) -> Crowded:
-    """Whether ``alpha*S/(1+n*alpha) >= kmax`` with all n lossless groups congested; a risk, not an error, where not.
-
-    Solved for n: ``S/kmax - 1/alpha`` groups can be congested while each may still hold kmax.
-    Raises ValueError for numbers that are not above zero.
-    """
-    positive(shared_bytes, "a shared pool", "53893212 bytes")
-    positive(alpha, "alpha", "1")
-    positive(groups, "a number of priority groups", "64")
-    positive(kmax_bytes, "kmax", "1600000 bytes")
-    each = int(steady_bytes(shared_bytes, alpha, groups))
-    most = min(groups, max(0, math.floor(shared_bytes / kmax_bytes - 1 / alpha + 1e-9)))
-    steps = (
-        f"all {groups} groups congested: {alpha:g} x {shared_bytes:,} / (1 + {groups} x {alpha:g}) = {each:,} B each",
-        f"kmax {kmax_bytes:,} B: {shared_bytes:,} / {kmax_bytes:,} - 1 / {alpha:g} = {most} groups at once",
-    )
-    active = () if each >= kmax_bytes else (f"beyond {most} congested groups PFC starts below kmax",)
-    inputs = (("shared_bytes", shared_bytes), ("alpha", alpha), ("groups", groups), ("kmax_bytes", kmax_bytes))
-    why = Why("buffer.crowded", inputs, steps, active, source="dynamic threshold T = alpha x (S - used)")
-    return Crowded(each, most, each >= kmax_bytes, why)
 
 
 @dataclass(frozen=True, slots=True)

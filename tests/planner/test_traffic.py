@@ -164,3 +164,11 @@ def test_a_round_trip_faster_than_light_is_refused() -> None:
     fabric = stated(far(lab.rack(), "Ethernet0"), rtt_us=6.0)
     (problem,) = [item for item in plan(fabric).problems if not item.warning]
     assert "20.2 us" in problem.text and problem.field == ("site", "networks", "backend", "rtt")
+
+
+def test_the_incast_of_the_fabric_is_worked_out() -> None:
+    """15 senders at 400G and 8 us: k S / (1 + k) of what headroom leaves, and 14 x 400 KB within a round trip."""
+    why = plan(lab.rack()).devices["leaf1"].why
+    left = 67_108_864 - 16 * 696 * 254
+    assert f"{15 * left / 16:,.0f} B" in why[("incast", 3)].steps[0]
+    assert "5,600,000 B" in why[("incast", 3)].steps[1]

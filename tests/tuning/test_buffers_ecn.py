@@ -219,24 +219,6 @@ def test_over_subscription_that_cannot_be(ratio: float, words: str) -> None:
         buffers.fit(66394076, [buffers.Need(32, 2, 195326, 9216)], oversubscription=ratio)
 
 
-def test_what_every_congested_group_may_hold() -> None:
-    """The worked example: 53893212 / 65 = 829126 B for each of 64 groups, less than kmax 1600000, which 32 can hold."""
-    made = buffers.crowded(53_893_212, 1.0, 64, 1_600_000)
-    assert (made.crowded_bytes, made.groups_at_kmax, made.holds) == (829_126, 32, False)
-    assert "beyond 32 congested groups PFC starts below kmax" in made.why.bounds
-    strict = buffers.crowded(53_893_212, 1.0, 64, 561_340)
-    assert strict.holds and strict.groups_at_kmax == 64 and not strict.why.bounds
-    # alpha 1/8 and 8 groups: 1600/8 / (1 + 1) = 100 each; at kmax 160, S/kmax - 8 = 2 groups
-    small = buffers.crowded(1600, 1 / 8, 8, 160)
-    assert (small.crowded_bytes, small.groups_at_kmax, small.holds) == (100, 2, False)
-    assert buffers.crowded(1600, 1 / 8, 8, 100).holds and not buffers.crowded(1600, 1 / 8, 8, 101).holds
-    # alpha 2 and 8 groups: 2 x 1700 / 17 = 200 each
-    assert buffers.crowded(1700, 2, 8, 200).crowded_bytes == 200
-    assert buffers.crowded(1600, 1 / 8, 8, 1000).groups_at_kmax == 0
-    with pytest.raises(ValueError, match="kmax"):
-        buffers.crowded(1600, 1, 8, 0)
-
-
 def test_kmax_is_below_a_bound_of_whole_cells() -> None:
     curve = ecn.curve(400_000, 8.0, bound_bytes=2540, cell_bytes=254)
     assert curve.kmax_bytes == 2286 and curve.bounded
