@@ -69,7 +69,7 @@ class Size:
     time_us: float | None
 
     def __str__(self) -> str:
-        return show_bytes(self.size_bytes) + (f", {self.time_us:.3g} µs" if self.time_us is not None else "")
+        return show_bytes(self.size_bytes) + (f", {self.time_us:.3g} us" if self.time_us is not None else "")
 
 
 @dataclass(frozen=True, slots=True)

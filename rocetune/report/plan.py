@@ -147,7 +147,7 @@ def _share(entry: PriorityQos) -> str:
 def _size(value: int | None, speed: int | None) -> str:
     if value is None:
         return "-"
-    return show_bytes(value) + (f" ({bytes_to_us(value, speed):.3g} µs)" if speed else "")
+    return show_bytes(value) + (f" ({bytes_to_us(value, speed):.3g} us)" if speed else "")
 
 
 def _assumed(plan: Plan, names: Sequence[str]) -> list[str]:

@@ -27,22 +27,22 @@ def _change(old: str | None, new: str | None, leaf: str) -> Change:
     ("old", "new", "leaf", "shown"),
     [
         # 400 KB at 400 Gbit/s is 8 us
-        ("800000", "400000", "kmin_bytes", "800000 (800 KB, 16 µs) → 400000 (400 KB, 8 µs)"),
-        (None, "400 kbytes", "kmin_bytes", "– → 400 kbytes (400 KB, 8 µs)"),
+        ("800000", "400000", "kmin_bytes", "800000 (800 KB, 16 us) → 400000 (400 KB, 8 us)"),
+        (None, "400 kbytes", "kmin_bytes", "– → 400 kbytes (400 KB, 8 us)"),
         # 100 cells are 25400 B in the plan, so 50 cells were 12.7 KB
-        ("cells 50", "cells 100", "headroom_bytes", "cells 50 (12.7 KB, 0.254 µs) → cells 100 (25.4 KB, 0.508 µs)"),
+        ("cells 50", "cells 100", "headroom_bytes", "cells 50 (12.7 KB, 0.254 us) → cells 100 (25.4 KB, 0.508 us)"),
         (
             "min 1 max 2 KB",
             "min 400 max 1600",
             "kmin_bytes",
-            "min 1 max 2 KB → min 400 max 1600 (kmin 400 KB, 8 µs; kmax 1.6 MB, 32 µs)",
+            "min 1 max 2 KB → min 400 max 1600 (kmin 400 KB, 8 us; kmax 1.6 MB, 32 us)",
         ),
         (
             "min 100 max 1600",
             "min 400 max 1600",
             "kmin_bytes",
-            "min 100 max 1600 (kmin 100 KB, 2 µs; kmax 1.6 MB, 32 µs) → "
-            "min 400 max 1600 (kmin 400 KB, 8 µs; kmax 1.6 MB, 32 µs)",
+            "min 100 max 1600 (kmin 100 KB, 2 us; kmax 1.6 MB, 32 us) → "
+            "min 400 max 1600 (kmin 400 KB, 8 us; kmax 1.6 MB, 32 us)",
         ),
         ("", None, "kmin_bytes", "set → –"),
         ("3", "on", "pfc", "3 → on"),

@@ -80,7 +80,7 @@ def test_the_thresholds_of_a_curve_and_the_ports_it_is_bound_to_are_one_row() ->
     ]
     row = _only(*curve, *bound)
     # 400 KB at 400 Gbit/s is 8 us, 1.6 MB is 32 us
-    assert (row.subject, row.value) == ("roce ECN", "kmin 400 KB, 8 µs; kmax 1.6 MB, 32 µs (was AZURE)")
+    assert (row.subject, row.value) == ("roce ECN", "kmin 400 KB, 8 us; kmax 1.6 MB, 32 us (was AZURE)")
     assert row.ports == PORTS and row.impact == Impact.BRIEF_LOSS
 
 

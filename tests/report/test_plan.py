@@ -20,7 +20,7 @@ def _plan(report: DiffReport) -> Plan:
 def test_each_setting_once_with_bytes_microseconds_and_places(report: DiffReport) -> None:
     text = plan_text(_plan(report), ["leaf1"])
     assert text.count("backend-400g-2m") == 1
-    assert "150 KB (3 µs)" in text
+    assert "150 KB (3 us)" in text
     assert "on leaf1: Ethernet1/1-Ethernet16/1" in text
     assert "leaf1: 64 MB shared buffer (declare it)" in text
 
