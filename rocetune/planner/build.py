@@ -10,14 +10,16 @@ from rocetune.model.fabric import Device, Fabric, Port
 from rocetune.model.plan import Assumption, DevicePlan, EcnBasis, Plan, PortPlan, Setting
 from rocetune.planner.classes import ecn_of
 from rocetune.planner.combination import Combination, Combinations
+from rocetune.planner.curves import basis_of, curve_of, tighter
 from rocetune.planner.fixed import buffer_problems
+from rocetune.planner.headroom import computes_headroom, fill_headroom
 from rocetune.planner.inputs import COMPUTED_BY_SWITCH, Chip, chip_of
 from rocetune.planner.knowledge import knowledge
 from rocetune.planner.naming import Draft, names
 from rocetune.planner.notes import Believed, Notes, Problem
 from rocetune.planner.server import server_qos
 from rocetune.planner.shape import Counts, Room, Shape, device_qos, room_of
-from rocetune.planner.switch import basis_of, computes_headroom, curve_of, fill_headroom, switch_qos, tighter
+from rocetune.planner.switch import switch_qos
 from rocetune.planner.traffic import traffic_of, traffic_problems
 from rocetune.tuning.ecn import RTT_SOURCE, Curve
 

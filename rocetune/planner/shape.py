@@ -15,9 +15,10 @@ from rocetune.model.qos import Path
 from rocetune.planner.classes import by_priority, lossless, marking_of, roce_class, tos_of
 from rocetune.planner.combination import Combination
 from rocetune.planner.fixed import Buffer, larger_than_chip
+from rocetune.planner.headroom import headroom_of
 from rocetune.planner.inputs import Chip
 from rocetune.planner.notes import Believed, Problem
-from rocetune.planner.switch import alpha_of, headroom_of
+from rocetune.planner.switch import alpha_of
 from rocetune.tuning import buffers, ecn
 from rocetune.tuning.asics import Asic, Pool
 from rocetune.tuning.knowledge import Knowledge
