@@ -201,6 +201,11 @@ def _notes(ask: HeadroomAsk, result: Headroom, row: tuple[PublishedTable, publis
         )
     if row is not None and row[0].note:
         notes.append(f"{row[0].name}: {row[0].note}")
+    threshold, encoding = row[1].threshold if row is not None else None, thresholds.encodings()["sonic"]
+    if row is not None and threshold is not None and encoding.low <= threshold <= encoding.high:
+        own = encoding.decode(threshold)
+        if ask.ports and own != ask.alpha:
+            notes.append(f"dynamic_th {threshold} in its row is alpha {own:g}: PFC starts there with --alpha {own:g}")
     return tuple(dict.fromkeys(notes))
 
 

@@ -14,7 +14,7 @@ from rocetune.planner.curves import basis_of, curve_of, tighter
 from rocetune.planner.fixed import buffer_problems
 from rocetune.planner.headroom import computes_headroom, fill_headroom
 from rocetune.planner.inputs import COMPUTED_BY_SWITCH, Chip, chip_of
-from rocetune.planner.knowledge import knowledge
+from rocetune.planner.knowledge import idle_tables, knowledge
 from rocetune.planner.naming import Draft, names
 from rocetune.planner.notes import Believed, Notes, Problem
 from rocetune.planner.server import server_qos
@@ -72,6 +72,7 @@ class _Planner:
 
     def run(self) -> Plan:
         self._notes.add(self._wrong, "rocetune.yaml", 1, "file")
+        self._notes.add(idle_tables(self._fabric, self._knowledge), "rocetune.yaml", 1, "file")
         planned = [self._device(device) for device in self._fabric.devices.values() if device.manage != "none"]
         drafts = self._settings.values()
         final = {

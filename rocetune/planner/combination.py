@@ -10,11 +10,13 @@ from pydantic import ValidationError
 
 from rocetune.model.fabric import Device, Network, Port
 from rocetune.model.plan import Why
-from rocetune.model.profile import Profile
+from rocetune.model.profile import Pfc, Profile
 from rocetune.planner.inputs import Cable, Chip, cable_of
 from rocetune.planner.notes import Believed, Problem
 from rocetune.planner.traffic import Traffic
 from rocetune.site.effective import effective, label_of
+from rocetune.tuning.published import PublishedTable, Row
+from rocetune.tuning.thresholds import DEFAULT_ALPHA, encodings
 
 Kind = Literal["switch", "server"]
 
@@ -37,6 +39,7 @@ class Combination:
     believed: list[Believed] = field(default_factory=list)
     headrooms: dict[str, tuple[int, Why]] = field(default_factory=dict)
     filled: bool = False
+    own_row: tuple[PublishedTable, Row] | None = None  # of the switch's own headroom table, where it runs one
     raised_bytes: int = 0  # headroom of the whole switch, where that is more than this port alone needs
 
     @property
@@ -48,6 +51,17 @@ class Combination:
     def senders(self) -> int:
         """Flows that meet on a port of the network."""
         return self.traffic.flows.count
+
+    def alpha(self, pfc: Pfc) -> float:
+        """The dynamic threshold factor of a class: the profile's, else the one that the switch itself will use."""
+        return self.own_alpha or DEFAULT_ALPHA if pfc.alpha == "auto" else pfc.alpha
+
+    @property
+    def own_alpha(self) -> float | None:
+        """``dynamic_th`` of the switch's own table row as a factor; None without a row, or where it names no such."""
+        threshold = self.own_row[1].threshold if self.own_row is not None else None
+        known = encodings()["sonic"]
+        return known.decode(threshold) if threshold is not None and known.low <= threshold <= known.high else None
 
     def at(self, *path: str | int) -> tuple[str | int, ...]:
         """Where a value of the profile was written: in the override that decided it, else in the profile itself."""

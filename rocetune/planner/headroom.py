@@ -13,7 +13,8 @@ from rocetune.planner.notes import Believed, Problem
 from rocetune.tuning import wire
 from rocetune.tuning.headroom import EmptyTable, Headroom, headroom
 from rocetune.tuning.knowledge import Knowledge
-from rocetune.tuning.own_table import spread
+from rocetune.tuning.own_table import look_up, spread
+from rocetune.tuning.published import PublishedTable, Row
 
 _APART = 1.25  # a published row this many times the chip's preset is worth a word
 
@@ -24,6 +25,7 @@ def fill_headroom(combination: Combination, knowledge: Knowledge) -> None:
         return
     combination.filled = True
     speed, profile = combination.speed_mbps, combination.profile
+    combination.own_row = _own_row(combination, knowledge)
     reasons = Reasons(profile, combination.winners)
     combination.problems += _speed_problems(combination)
     for name, intent in lossless(profile):
@@ -47,6 +49,15 @@ def fill_headroom(combination: Combination, knowledge: Knowledge) -> None:
         mistyped = chip is not None and chip.asic is None and any(not item.warning for item in chip.problems)
         if fixed < floor.headroom_bytes and not mistyped:  # what a chip needs that nobody knows is no news
             combination.problems.append(_too_small(combination, name, intent.pfc, fixed, floor.headroom_bytes))
+
+
+def _own_row(combination: Combination, knowledge: Knowledge) -> tuple[PublishedTable, Row] | None:
+    """The row of its own headroom table that a SONiC switch gives this port; no other system runs such a table."""
+    chip, speed = combination.chip, combination.speed_mbps
+    if chip is None or chip.asic is None or not chip.copied or speed is None:
+        return None
+    tables = look_up(chip.model, chip.asic, knowledge.own_table(chip.model), lookup=True)
+    return tables.row(speed, combination.cable.length_m)
 
 
 def _doubt_model(combination: Combination, speed_mbps: int, size_bytes: int) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from rocetune.model.fabric import Tuning
+from collections.abc import Iterator
+
+from rocetune.model.fabric import Fabric, Tuning
 from rocetune.planner.notes import Problem
 from rocetune.tuning.asics import table
 from rocetune.tuning.knowledge import Knowledge
@@ -27,3 +29,15 @@ def knowledge(tuning: Tuning) -> tuple[Knowledge, tuple[Problem, ...]]:
             field = ("site", "tuning", "headroom_tables", number, "file")
             problems.append(Problem(f"{at}: {error.text}", error.remedy, field=field))
     return Knowledge(asics, tuple(own), tuning.quanta_800g), tuple(problems)
+
+
+def idle_tables(fabric: Fabric, known: Knowledge) -> Iterator[Problem]:
+    """A warning for each table of the site that belongs to no switch of it: its models may be mistyped."""
+    said = {device.declared.get("model") or device.declared.get("hwsku") for device in fabric.devices.values()}
+    used = {id(made) for model in said if (made := known.own_table(model)) is not None}
+    idle = {models for models, made in known.own if id(made) not in used}
+    for number, item in enumerate(fabric.tuning.tables):
+        if item.models in idle:
+            text = f"no switch of the inventory has the model of this table: {', '.join(item.models)}"
+            remedy = "correct models here, or model or hwsku in the inventory; or remove the table"
+            yield Problem(text, remedy, field=("site", "tuning", "headroom_tables", number, "models"), warning=True)

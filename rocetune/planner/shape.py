@@ -18,7 +18,6 @@ from rocetune.planner.fixed import Buffer, larger_than_chip
 from rocetune.planner.headroom import headroom_of
 from rocetune.planner.inputs import Chip
 from rocetune.planner.notes import Believed, Problem
-from rocetune.planner.switch import alpha_of
 from rocetune.tuning import buffers, ecn
 from rocetune.tuning.asics import Asic, Pool
 from rocetune.tuning.knowledge import Knowledge
@@ -70,21 +69,24 @@ def room_of(chip: Chip, counts: Counts, knowledge: Knowledge) -> Room:
         return Room(_bounds(counts, queues, slices, None), cell, buffer, {}, believed=(Believed(text),))
     needs = [need for item, count in counts for need in _needs(item, count)]
     fit, believed = _fit(size, needs, slices, counts)
+    pool, problems = asic.pool(chip.model), _more_than_carried(asic, counts)
+    if chip.copied and pool is not None and pool.packets_bytes and pool.headroom_bytes and fit.feasible:
+        fit = _own_pools(asic, pool, fit)
+        problems += _crowded(pool.model, fit.need_bytes, pool.headroom_bytes, counts)
     why: dict[Path, Why] = {("buffer",): fit.why}
-    pool = asic.pool(chip.model)
     most = max((size for item, _ in counts for size, _ in item.headrooms.values()), default=0)
-    if pool is not None and pool.headroom_bytes and most:
-        why[("headroom_pool",)] = _pool_why(asic, pool, fit.need_bytes, most, sum(queues.values()))
+    if chip.copied and pool is not None and pool.headroom_bytes and most:
+        why[("headroom_pool",)] = _pool_why(pool, fit.need_bytes, most, sum(queues.values()))
     shared = fit.shared_bytes if fit.feasible else None
     bounds = _bounds(counts, queues, slices, shared)
     why |= {("ecn_bounds", priority): made.why for priority, made in bounds.items()}
     if shared is not None:
         why |= {("pause_start", priority): _pause_start(shared, counts, priority, buffer.groups) for priority in bounds}
         why |= _incasts(shared, counts)
-        return Room(bounds, cell, replace(buffer, shared_bytes=shared), why, (), believed)
+        return Room(bounds, cell, replace(buffer, shared_bytes=shared), why, problems, believed)
     if any(larger_than_chip(item, buffer) for item, _ in counts):
-        return Room(bounds, cell, buffer, why)  # told with the number itself
-    return Room(bounds, cell, buffer, why, (_too_much(chip, counts, fit, knowledge),))
+        return Room(bounds, cell, buffer, why, problems)  # told with the number itself
+    return Room(bounds, cell, buffer, why, (_too_much(chip, counts, fit, knowledge), *problems))
 
 
 def _fit(
@@ -106,10 +108,47 @@ def _fit(
     return shared, (Believed(text, "a device that shares no headroom pool cannot hold it"),)
 
 
+def _own_pools(asic: Asic, pool: Pool, fit: buffers.Fit) -> buffers.Fit:
+    """S as SONiC has it: what its configured pools leave, whatever the headroom of these ports adds up to."""
+    assert pool.packets_bytes and pool.headroom_bytes
+    left = buffers.pool_shared(asic.key, pool.packets_bytes, pool.headroom_bytes, asic.nominal_bytes)
+    each = left.shared_bytes // asic.slices
+    steps = [step for step in fit.why.steps if " lossless x " in step]
+    steps += [f"{left.why.steps[0]} ({left.why.source})", f"SONiC's pools on {pool.model}: {left.why.steps[1]}"]
+    if asic.slices > 1:
+        steps.append(f"{asic.slices} slices that do not lend: S = {each:,} B each")
+    return replace(fit, shared_bytes=each, why=replace(fit.why, steps=tuple(steps), source="sonic-buildimage"))
+
+
+def _crowded(model: str, need_bytes: int, pool_bytes: int, counts: Counts) -> tuple[Problem, ...]:
+    """A warning where SONiC's headroom pool holds less than half of what all groups may need at once."""
+    ratio = need_bytes / pool_bytes
+    if ratio <= buffers.AI_OVERSUBSCRIPTION:
+        return ()
+    item = max(counts, key=lambda found: found[1] * sum(size for size, _ in found[0].headrooms.values()))[0]
+    text = (
+        f"the headroom pool of SONiC on {model} is {pool_bytes:,} B, all groups together need {need_bytes:,} B: "
+        f"over-subscribed {ratio:.3g} times, a synchronised incast may run out of it"
+    )
+    name = next(name for name, _ in lossless(item.profile))
+    remedy = "fewer lossless classes or ports, or shorter cables"
+    place = item.at("classes", name, "pfc", "headroom")
+    return (Problem(text, remedy, item.profile.name, place, warning=True),)
+
+
+def _more_than_carried(asic: Asic, counts: Counts) -> tuple[Problem, ...]:
+    """A warning where the ports add up to more than the chip switches: a speed, or the chip, is mistyped."""
+    total = sum((item.speed_mbps or 0) * count for item, count in counts) // 1000
+    if asic.capacity_gbps is None or total <= asic.capacity_gbps:
+        return ()
+    text = f"the ports add up to {total:,} Gbit/s, {asic.name} switches {asic.capacity_gbps:,}"
+    return (Problem(text, "correct speed in links.yaml, or asic or model in the inventory", warning=True),)
+
+
 def _pause_start(shared_bytes: int, counts: Counts, priority: int, groups: int) -> Why:
     """Where a group pauses alone, and where when all are congested."""
     alphas = [
-        alpha_of(intent.pfc)
+        item.alpha(intent.pfc)
         for item, _ in counts
         for _, intent in lossless(item.profile)
         if intent.priority == priority and intent.pfc.xoff == "auto"
@@ -131,13 +170,16 @@ def _bounds(
     for priority, ports in sorted(queues.items()):
         made = []
         per_slice = -(-ports // slices)
-        for pfc in dict.fromkeys(
-            intent.pfc for item, _ in counts for _, intent in lossless(item.profile) if intent.priority == priority
+        for xoff, alpha in dict.fromkeys(
+            (intent.pfc.xoff, item.alpha(intent.pfc))
+            for item, _ in counts
+            for _, intent in lossless(item.profile)
+            if intent.priority == priority
         ):
-            if isinstance(pfc.xoff, int):
-                made.append(ecn.static_bounds(pfc.xoff, per_slice))
+            if isinstance(xoff, int):
+                made.append(ecn.static_bounds(xoff, per_slice))
             elif shared_bytes is not None:
-                made.append(ecn.bounds(shared_bytes, per_slice, all_queues, alpha_of(pfc)))
+                made.append(ecn.bounds(shared_bytes, per_slice, all_queues, alpha))
         if made:
             result[priority] = min(made, key=lambda item: (item.incast_bytes, item.strict_bytes))
     return result
@@ -161,12 +203,12 @@ def _incasts(shared_bytes: int, counts: Counts) -> dict[Path, Why]:
             key: Path = ("incast", intent.priority)
             if key not in found and item.speed_mbps is not None and intent.pfc.xoff == "auto":
                 degree = (item.senders, item.speed_mbps, item.rtt_us)
-                found[key] = ecn.incast(shared_bytes, alpha_of(intent.pfc), *degree).why
+                found[key] = ecn.incast(shared_bytes, item.alpha(intent.pfc), *degree).why
     return found
 
 
-def _pool_why(asic: Asic, pool: Pool, need_bytes: int, largest_bytes: int, groups: int) -> Why:
-    """What SONiC's own pools on this model mean for the need: a shared headroom pool, and what it leaves."""
+def _pool_why(pool: Pool, need_bytes: int, largest_bytes: int, groups: int) -> Why:
+    """What SONiC's own headroom pool on this model means for the need."""
     pool_bytes = pool.headroom_bytes or 0
     held = buffers.headroom_pool(largest_bytes, 1, pool_bytes)
     ratio = need_bytes / pool_bytes
@@ -175,9 +217,6 @@ def _pool_why(asic: Asic, pool: Pool, need_bytes: int, largest_bytes: int, group
         f"SONiC shares a headroom pool of {pool_bytes:,} B on {pool.model}: {ratio_words}",
         f"{min(groups, held.pausing_at_once)} of {groups} priority groups of {largest_bytes:,} B can pause at once",
     ]
-    if pool.packets_bytes is not None:
-        left = buffers.pool_shared(asic.key, pool.packets_bytes, pool_bytes, asic.nominal_bytes)
-        steps += [f"with that pool {left.why.steps[-1]}: {left.why.steps[0]} ({left.why.source})"]
     active = (buffers.OVERSUBSCRIBED,) if ratio > buffers.AI_OVERSUBSCRIPTION else ()
     return Why("buffer.pool", (("pool_bytes", pool_bytes), ("need_bytes", need_bytes)), tuple(steps), active)
 

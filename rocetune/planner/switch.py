@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from rocetune.model.plan import Why
-from rocetune.model.profile import ClassIntent, Pfc
+from rocetune.model.profile import ClassIntent
 from rocetune.model.qos import Path, PortQos, PriorityQos, Watchdog
 from rocetune.planner.classes import Reasons, by_priority, class_leaves, dscp_map, ecn_of, lossless, watchdog_of
 from rocetune.planner.combination import Combination
@@ -15,11 +15,6 @@ from rocetune.tuning import ecn, thresholds
 from rocetune.tuning.thresholds import Hysteresis, hysteresis
 
 Curves = Mapping[str, ecn.Curve]  # by class name
-
-
-def alpha_of(pfc: Pfc) -> float:
-    """The dynamic threshold factor of a class."""
-    return thresholds.DEFAULT_ALPHA if pfc.alpha == "auto" else pfc.alpha
 
 
 def switch_qos(combination: Combination, curves: Curves) -> tuple[PortQos, Mapping[Path, Why]]:
@@ -75,8 +70,12 @@ def _buffer(combination: Combination, reasons: Reasons, name: str, intent: Class
             made = _hysteresis(combination, pfc.xoff)
             values["xon_bytes"], reasons.why[(*at, "xon_bytes")] = made.xon_bytes, made.why
     else:
-        values["alpha"] = alpha_of(pfc)
-        if pfc.alpha == "auto":
+        values["alpha"] = combination.alpha(pfc)
+        if pfc.alpha == "auto" and combination.own_row is not None and combination.own_alpha is not None:
+            table, row = combination.own_row
+            step = f"alpha = 2^{row.threshold} = {combination.own_alpha:g}: dynamic_th of its {row.cable_m:g} m row"
+            reasons.rule((*at, "alpha"), "alpha.table", step, table.source)
+        elif pfc.alpha == "auto":
             step = f"alpha = {thresholds.DEFAULT_ALPHA:g}: one congested group may take half of the shared pool"
             source = "SONiC's lossless default (dynamic_th 0); EOS recipes (ingress threshold 1)"
             reasons.rule((*at, "alpha"), "alpha.default", step, source)

@@ -118,6 +118,6 @@ def traffic_problems(fabric: Fabric, traffic: Mapping[str, Traffic]) -> Iterator
         least = wire.light_us(sum(path.values()))
         if network.rtt_us is not None and network.rtt_us < least:
             cables = ", ".join(f"{where} {length:g} m" for where, length in path.items())
-            text = f"rtt {network.rtt_us:g} us of network {name} is less than light takes, {least:.3g} us ({cables})"
+            text = f"rtt {network.rtt_us:g} us of network {name} is less than light takes, {least:.6g} us ({cables})"
             remedy = "measure between the servers farthest apart, or correct length in links.yaml"
             yield Problem(text, remedy, field=("site", "networks", name, "rtt"))

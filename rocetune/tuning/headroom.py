@@ -55,9 +55,10 @@ class Headroom:
     """``headroom_bytes``; ``physical_bytes``: cable and the peer's reaction, which no number is below.
 
     A computed value is in whole cells where the chip's cell is known; a table's row is as its vendor wrote it.
-    ``confidence`` says how sure the number is: high for a row of the platform's own table and its fitted preset
-    inside it; medium for the chip's preset and the canonical sum; low where it is extrapolated, borrowed, copied, or
-    only a floor. ``terms`` add up to ``headroom_bytes``, ``floor`` to the floor of this kind of number.
+    ``confidence`` says how sure the number is: high for a row of the platform's own table and its fitted preset at the
+    speeds that it lists; medium between them, for the chip's preset and the canonical sum; low where it is
+    extrapolated, borrowed, copied, or only a floor. ``terms`` add up to ``headroom_bytes``, ``floor`` to the floor of
+    this kind of number.
     """
 
     headroom_bytes: int

@@ -143,7 +143,8 @@ def _level(case: Case, asic: Asic, family: Family, own: Family | None) -> Level:
     if "headroom" in asic.user:
         return "high"
     if own is not None and family is own:
-        return least(family.confidence, "high" if listed else "medium")
+        named = any(speed == case.speed_mbps for speed, _ in _corners(family.tables, asic.key))
+        return least(family.confidence, "high" if listed and named else "medium")  # no row confirms another speed
     reference = asic.reference
     if reference is not None and family.name == reference.name:
         return least(family.confidence, "medium" if listed else "low")

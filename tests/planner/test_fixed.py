@@ -29,7 +29,7 @@ def problems(part: str, given: dict[str, Any], **rack: Any) -> list[PlanProblem]
         ("pfc", {"xoff": 65_000_000}, "xoff", "the buffer is full before pause starts", "or less"),
         ("pfc", {"xoff": 0}, "xoff", "before one packet of 4,158 B is held", "above 18,432 B"),
         ("pfc", {"xoff": 4_000}, "xoff", "so nothing passes", "xoff: auto"),
-        ("pfc", {"xon": 40_000_000}, "xon", "not below the level where pause starts (alpha 1 of", "xon: auto"),
+        ("pfc", {"xon": 40_000_000}, "xon", "not below the level where pause starts (alpha 0.25 of", "xon: auto"),
         ("ecn", {"kmin": 1}, "kmin", "marking starts at 1 B, before one packet of 4,178 B", "kmin: 33424"),
         ("ecn", {"kmax": 4}, "kmax", "marking starts at 1 B, before one packet", "auto"),
         ("ecn", {"kmin": 0, "kmax": 100_000}, "kmin", "marking starts at 0 B", "auto"),

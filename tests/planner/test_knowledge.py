@@ -134,3 +134,12 @@ def test_a_chip_without_its_model_shows_how_far_its_boards_differ() -> None:
     assert any("model not stated" in text and "307,848" in text for text in texts)
     known = plan(lab.rack(asic="Tomahawk 5", declared={"hwsku": "Dell-Z9864f-O64"})).devices["leaf1"].assumptions
     assert not any("model not stated" in item.text for item in known)
+
+
+def test_a_table_that_belongs_to_no_switch_is_told_at_its_place() -> None:
+    """The second one is for another model; the first is found although its spelling differs."""
+    tables = (OwnTable("a.ini", TABLE, ("Z9332F",)), OwnTable("b.ini", TABLE, ("House-32",)))
+    made = plan(knowing(lab.rack(declared={"hwsku": "DellEMC-Z9332f-O32"}), tables=tables))
+    told = [item for item in made.problems if "no switch of the inventory" in item.text]
+    assert [(item.warning, item.field[:4]) for item in told] == [(True, ("site", "tuning", "headroom_tables", 1))]
+    assert "House-32" in told[0].text

@@ -125,7 +125,8 @@ def test_settings_that_an_override_sets_apart_say_which() -> None:
 def test_a_switch_full_of_ports_by_its_own_table() -> None:
     """32x400G Tomahawk 3 of a Z9332F, 30 m, two lossless priorities: its table has 201930 B at 40 m, the next length.
 
-    S = 66394076 - 64 x 201930 = 53470556 B, strict bound S / (32 x 3) = 556985 B, 2192 cells of 254 B below it.
+    S is what the switch's own pools leave, 66394076 - 27200352 = 39193724 B, and dynamic_th of the row is -2: alpha
+    1/4, so the strict bound is S/4 / (32 x 1.5) = 204134 B, 803 cells of 254 B below it.
     """
     two = lab.profile(
         lab.TRAINING,
@@ -140,10 +141,11 @@ def test_a_switch_full_of_ports_by_its_own_table() -> None:
     roce = port(made, "leaf1", "Ethernet0").setting.qos.priority(3)
     assert roce is not None
     assert (roce.headroom_bytes, roce.kmin_bytes, roce.kmax_bytes) == (201_930, 400_000, 1_600_000)
-    assert "53,470,556" in made.devices["leaf1"].why[("buffer",)].steps[-1]
+    assert roce.alpha == 0.25
+    assert "39,193,724" in made.devices["leaf1"].why[("buffer",)].steps[-1]
     assert errors(made) == []
     warnings = [item for item in made.problems if item.warning]
-    assert any("556,985 B" in item.text and "roce" in item.text for item in warnings)
+    assert any("204,134 B" in item.text and "roce" in item.text for item in warnings)
     strict = lab.profile(
         lab.merged(lab.TRAINING, {"classes": {"roce": {"bandwidth": 40.0}}}),
         classes={
@@ -155,7 +157,7 @@ def test_a_switch_full_of_ports_by_its_own_table() -> None:
         fabric, networks={**fabric.networks, "backend": replace(fabric.networks["backend"], profile=strict)}
     )
     roce = port(plan(fabric), "leaf1", "Ethernet0").setting.qos.priority(3)
-    assert roce is not None and (roce.kmin_bytes, roce.kmax_bytes) == (139_192, 556_768)
+    assert roce is not None and (roce.kmin_bytes, roce.kmax_bytes) == (50_800, 203_962)
 
 
 def test_fixed_headroom_below_the_floor() -> None:
@@ -396,3 +398,35 @@ def test_contradicting_overrides_are_a_problem_not_a_crash() -> None:
     )
     texts = errors(plan(lab.rack(lab.profile(lab.TRAINING, host_mtu=4200, overrides=overrides))))
     assert any("contradict" in text for text in texts)
+
+
+def test_a_headroom_pool_that_holds_less_than_half_is_warned_of() -> None:
+    """192 groups of a Z9332F at 100G with 290000 B each, against SONiC's pool of 27200352 B there."""
+    two = lab.profile(
+        lab.TRAINING,
+        classes={
+            "roce": {"bandwidth": 40.0, "pfc": {"headroom": 290_000}},
+            "second": {
+                "dscp": (28,),
+                "priority": 4,
+                "lossless": True,
+                "bandwidth": 10.0,
+                "pfc": {"headroom": 290_000},
+            },
+        },
+    )
+    declared = {"model": "Z9332F-ON"}
+    fabric = lab.rack(two, servers=24, leaves=1, rails=4, cable_m=3.0, speed=100_000, declared=declared)
+    fabric = replace(fabric, networks={**fabric.networks, "storage": replace(fabric.networks["storage"], profile=None)})
+    made = plan(fabric)
+    text = "over-subscribed 2.05 times, a synchronised incast may run out of it"  # 192 x 290000 / 27200352
+    assert any(item.warning and text in item.text for item in made.problems), made.problems
+
+
+def test_more_port_speed_than_the_chip_switches_is_warned_of() -> None:
+    """A Tomahawk 3 switches 12800 Gbit/s: 31 x 400G with 31 x 100G of storage are more, 25 of each are not."""
+    for servers, warned in ((31, True), (25, False)):
+        made = plan(lab.rack(lab.profile(lab.TRAINING), servers=servers, leaves=1, rails=1))
+        told = [item for item in made.problems if "Tomahawk 3 switches 12,800" in item.text and item.warning]
+        assert bool(told) is warned, made.problems
+        assert all(f"{31 * 500:,} Gbit/s" in item.text for item in told)

@@ -620,6 +620,7 @@ def test_what_is_extrapolated_says_so() -> None:
         ("DellEMC-Z9332f-O32", None, 400_000, 6, True, "high"),  # the next listed length
         ("DellEMC-Z9664f-O64", None, 400_000, 40, False, "high"),  # its preset inside the table
         ("DellEMC-Z9664f-O64", None, 400_000, 5000, False, "medium"),  # beyond it
+        ("DellEMC-Z9332f-O32", None, 200_000, 40, True, "medium"),  # between speeds that it lists
         (None, "TH3", 400_000, 30, True, "medium"),  # the chip's preset
         (None, "Trident 4 X9", 100_000, 30, True, "medium"),  # canonical
         ("AS9716-32D", "TH3", 400_000, 5, True, "low"),  # copied
