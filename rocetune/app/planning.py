@@ -107,21 +107,26 @@ def fitted(ws: Workspace, plan: Plan, names: Iterable[str]) -> Iterator[Fitted]:
 
 
 def with_refusals(plan: Plan) -> Plan:
-    """The plan with what its switches, as declared, would refuse among its problems: nothing could be pushed."""
-    found: dict[str, list[str]] = {}
+    """The plan with what its switches, as declared, would refuse or do less well among its problems.
+
+    A refusal that blocks is an error, since nothing could be pushed; an assumption that risks frames is a warning.
+    """
+    found: dict[tuple[str, str, bool], list[str]] = {}
     for name, item in plan.devices.items():
         if item.device.kind == "switch":
             platform = platforms.get(item.device.platform)
-            for entry in platform.fit(item, platform.declared(item)).unsupported:
-                places = found.setdefault(entry.text, [])
-                if entry.blocking and name not in places:
-                    places.append(name)
+            fit = platform.fit(item, platform.declared(item))
+            told = [(entry.text, "", False) for entry in fit.unsupported if entry.blocking]
+            told += [(entry.text, entry.remedy, True) for entry in fit.assumptions if entry.risk]
+            for key in dict.fromkeys(told):
+                found.setdefault(key, []).append(name)
     more = [
-        PlanProblem(places[0] + (f" and {len(places) - 1} more" if len(places) > 1 else ""), text, "")
-        for text, places in found.items()
-        if places
+        PlanProblem(
+            places[0] + (f" and {len(places) - 1} more" if len(places) > 1 else ""), text, remedy, warning=warning
+        )
+        for (text, remedy, warning), places in found.items()
     ]
-    return dataclasses.replace(plan, problems=(*more, *plan.problems))
+    return dataclasses.replace(plan, problems=tuple(sorted((*more, *plan.problems), key=lambda item: item.warning)))
 
 
 def as_taken(plan: Plan, name: str) -> Plan:

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 def command(output: Path | None) -> None:
     """Print, or write to a folder as <device><suffix> with side files under <device>/."""
     from rocetune import platforms
-    from rocetune.app.planning import make_plan, refuse_problems, render, select
+    from rocetune.app.planning import make_plan, refuse_problems, render, select, with_refusals
     from rocetune.report.table import counted, to_json
 
     shared_options = settings()
     form = shared_options.written("text", "json")
     workspace = shared_options.workspace()
-    plan = make_plan(workspace)
+    plan = with_refusals(make_plan(workspace))
     refuse_problems(plan)
     # Everything is rendered before the first byte is written: a device that cannot be rendered leaves no half output.
     documents = {

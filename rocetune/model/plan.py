@@ -31,11 +31,15 @@ class Why:
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """Something believed but not confirmed, shown to the user. ``where`` is a device, port or setting name."""
+    """Something believed but not confirmed, shown to the user. ``where`` is a device, port or setting name.
+
+    ``risk``: if it holds, frames can be lost, so validate and plan warn of it.
+    """
 
     where: str
     text: str
     remedy: str = ""
+    risk: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,8 @@ class _Notes:
     def refuse(self, path: Path, text: str, blocking: bool = False) -> None:
         self.unsupported.setdefault((path, text), Unsupported(self.where, path, text, blocking))
 
-    def assume(self, text: str, remedy: str = "") -> None:
-        self.assumptions.setdefault(text, Assumption(self.where, text, remedy))
+    def assume(self, text: str, remedy: str = "", risk: bool = False) -> None:
+        self.assumptions.setdefault(text, Assumption(self.where, text, remedy, risk))
 
     def round(self, path: Path, text: str) -> None:
         old = self.why.get(path, Why(rule="sonic.fit"))
@@ -249,8 +249,10 @@ def _own_table(
     )
     if need is not None and found.xoff < need:
         notes.assume(
-            f"the switch's table reserves {found.xoff} B where the formula asks {need} B",
+            f"the switch's table reserves {found.xoff:,} B for {speed} Mbit/s and {cable:g} m where the link needs "
+            f"{need:,} B: {need - found.xoff:,} B could be lost while the peer stops",
             "fix pfc.headroom in the profile to override the table",
+            risk=True,
         )
     return {"headroom_bytes": found.xoff, "xon_bytes": None, "alpha": None}
 

@@ -121,7 +121,9 @@ def test_the_switchs_own_headroom_is_shown() -> None:
 
 def test_a_table_that_gives_less_than_needed_is_said() -> None:
     plan, _ = fitted(sonic_leaf(1, setting(qos=rail_qos(headroom_bytes=190_000))))
-    assert any("178562 B where the formula asks 190000 B" in item.text for item in plan.assumptions)
+    assert any(
+        "178,562 B" in item.text and "11,438 B could be lost" in item.text and item.risk for item in plan.assumptions
+    )
 
 
 def test_a_fixed_headroom_keeps_the_buffer_manager_away() -> None:
