@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,7 +30,7 @@ CHIPS = ("Trident 3", "Tomahawk 3", "Tomahawk 4", "Tomahawk 5", "Spectrum-3", "S
 SPEEDS = (25_000, 100_000, 200_000, 400_000, 800_000)
 PROFILES = {25_000: "inference"}  # the others: ai-training, which is made for 100G and up
 CABLE_M = 30.0
-MOST_PORTS = 128
+MOST_PORTS = 256
 PRESETS = ("sonic-default", "cumulus-default", "hpcc", "dcqcn-paper")
 _BOUNDS = ("strict bound", "incast bound")
 _HEAD = ("chip", "speed", "ports", "profile", "headroom", "published", "kmin", "kmax", "pmax", *_BOUNDS)
@@ -42,6 +43,8 @@ One leaf with as many ports of one speed as the chip has capacity for (at most {
 {CABLE_M:g} m cables, one lossless class, the shipped profile for the speed. Round trip 8 us, assumed. *published* is
 the range that SONiC's tables of boards with this chip give for the speed, at the next listed length.
 *strict bound* and *incast bound*: kmax below them keeps marking ahead of PFC, see the design of DCQCN (SIGCOMM 2015).
+A star: kmax is above the strict bound, so with all ports congested at once PFC may start before every frame is marked;
+`ecn: {{objective: latency}}` keeps below it.
 """
 
 
@@ -100,9 +103,15 @@ def _row(asic: Asic, speed: int, ports: int, wanted: Profile, made: Plan) -> lis
         _size(entry.kmin_bytes, speed),
         _size(entry.kmax_bytes, speed),
         "-" if entry.pmax_percent is None else f"{entry.pmax_percent:g} %",
-        _size(None if basis is None or basis.strict_bytes is None else int(basis.strict_bytes), speed),
+        _strict(entry.kmax_bytes, None if basis is None else basis.strict_bytes, speed),
         _size(None if basis is None or basis.incast_bytes is None else int(basis.incast_bytes), speed),
     ]
+
+
+def _strict(kmax: int | None, bound: float | None, speed: int) -> str:
+    """The strict bound, marked where the curve reaches beyond it."""
+    words = _size(None if bound is None else int(bound), speed)
+    return f"{words} *" if kmax is not None and bound is not None and kmax >= bound else words
 
 
 def _published(asic: Asic, speed: int) -> str:
@@ -151,8 +160,11 @@ def page() -> str:
 
 def main(arguments: list[str]) -> int:
     """Write or compare."""
+    parser = argparse.ArgumentParser(description="Writes docs/auto-values.md from what the planner says.")
+    parser.add_argument("--check", action="store_true", help="only compare; exit 1 on a difference")
+    check = parser.parse_args(arguments).check
     text = page()
-    if "--check" in arguments:
+    if check:
         same = PAGE.exists() and PAGE.read_text(encoding="utf-8") == text
         print(f"{PAGE.name} is {'as' if same else 'not as'} the planner says")
         return 0 if same else 1

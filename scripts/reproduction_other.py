@@ -58,8 +58,11 @@ def _groups(path: Path) -> list[Group]:
         try:
             model = cells.get("hwsku") or cells["model"]
             row = (number, int(cells["speed_mbps"]), float(cells["cable_m"]), int(cells["xoff_bytes"]))
-        except (KeyError, TypeError, ValueError) as error:
-            raise SystemExit(f"{path}:{number}: {_NEEDS}: {error}") from None
+        except KeyError as error:
+            raise SystemExit(f"{path}:{number}: {_NEEDS}: no column {error}") from None
+        except (TypeError, ValueError):
+            written = ", ".join(f"{name}={cells.get(name) or ''}" for name in ("speed_mbps", "cable_m", "xoff_bytes"))
+            raise SystemExit(f"{path}:{number}: whole Mbit/s, metres and whole bytes are needed: {written}") from None
         if not (0 < row[1] <= 10**7 and 0 < row[2] <= 10**6 and 0 < row[3] <= 10**10):
             raise SystemExit(f"{path}:{number}: speed, length and xoff must be greater than zero and of this world")
         found.setdefault((cells.get("asic") or "", model), []).append(row)

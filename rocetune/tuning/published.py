@@ -188,7 +188,7 @@ def match(model: str | None) -> Match | None:
     longest = max(hits, key=len, default="")
     tables = tuple(index.tables[number] for number in index.models.get(longest, ()))
     absent = index.absent_models.get(longest, ())
-    line = next((word for word in _LINES if wanted.startswith(word)), "")
+    line = next((word for word in _LINES if str(model).lower().startswith(f"{word}-")), "")  # as a SKU is spelled
     if line:
         tables = tuple(table for table in tables if squeeze(table.name).startswith(line)) or tables
         absent = tuple(name for name in absent if squeeze(name).startswith(line))

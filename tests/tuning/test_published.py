@@ -66,6 +66,7 @@ def test_rows_of_the_examples_that_have_no_file_of_their_own() -> None:
         ("Nokia 7220 IXR-H5-64D", ["Nokia-IXR7220-H5-32D"]),
         ("ACS-MSN4600C", ["ACS-MSN4700"]),
         ("Celestica DX010", ["Arista-7060CX-32S"]),
+        ("Mellanox SN4700", ["ACS-MSN4700", "Mellanox-SN4700-C128", "Mellanox-SN4280-O28"]),  # a maker, no line of SKUs
         ("SN2700", ["ACS-MSN2700", "Mellanox-SN2700-D40C8S8", "Mellanox-SN2700-D48C8"]),
         ("Mellanox-SN2700-X1", ["Mellanox-SN2700-D40C8S8", "Mellanox-SN2700-D48C8"]),
     ],
