@@ -159,17 +159,15 @@ def _ports_doubt(ask: EcnAsk) -> tuple[Assumption, ...]:
 def _computed(ask: EcnAsk, rtt_us: float, senders: Senders, trip: ecn.RoundTrip) -> tuple[Line, Whys]:
     """The curve by objective, as the planner makes it."""
     bounds, asic = senders.bounds, ask.chip.asic
-    limit = None
-    if bounds is not None:
-        limit = min(bounds.strict_bytes, bounds.incast_bytes) if ask.objective == "latency" else bounds.incast_bytes
+    cell = ask.cell_bytes or ((asic.cell_bytes or 1) if asic and asic.layout != "voq" else 1)
     try:
         made = ecn.curve(
             ask.speed_mbps,
             rtt_us,
             ask.objective,
             frame_bytes=senders.frame_bytes,
-            bound_bytes=limit,
-            cell_bytes=ask.cell_bytes or ((asic.cell_bytes or 1) if asic and asic.layout != "voq" else 1),
+            bound_bytes=bounds.limit(ask.objective, senders.frame_bytes, cell) if bounds is not None else None,
+            cell_bytes=cell,
             rtt_why=trip.why if ask.rtt_us is None else None,
             flows=senders.flows,
             dcqcn=senders.params,
@@ -241,6 +239,8 @@ def _curve_problems(line: Line, senders: Senders, *, published: bool) -> list[Pl
         )
         instead = "--objective latency instead of --preset" if published else "--objective latency"
         remedy = f"{instead} keeps kmax below it; fine for ordinary incast"
+        if line.name == "latency":
+            remedy = "below it kmin would hold less than two frames: fewer --ports or --lossless, or a larger --alpha"
         found.append(PlanProblem(where, text, remedy, warning=True))
     return [*found, *flow_problems(where, line, senders)]
 

@@ -48,12 +48,13 @@ def _computed_curve(
 ) -> ecn.Curve:
     """By objective. pmax is made for the flows that meet here, where DCQCN listens to the marks."""
     wanted = combination.profile.dcqcn
+    frame = wire.roce_frame_bytes(combination.profile.rdma_mtu)
     made = ecn.curve(
         speed_mbps,
         combination.rtt_us,
         want.objective,
-        frame_bytes=wire.roce_frame_bytes(combination.profile.rdma_mtu),
-        bound_bytes=_limit(want, bounds),
+        frame_bytes=frame,
+        bound_bytes=bounds.limit(want.objective, frame, cell_bytes) if bounds is not None else None,
         cell_bytes=cell_bytes,
         rtt_why=combination.traffic.round_trip.why,
         flows=combination.senders if wanted.enabled else None,
@@ -92,12 +93,6 @@ def tighter(one: EcnBasis | None, other: EcnBasis) -> EcnBasis:
     if one is None or one.incast_bytes is None:
         return other
     return other if other.incast_bytes is not None and other.incast_bytes < one.incast_bytes else one
-
-
-def _limit(want: Ecn, bounds: ecn.Bounds | None) -> float | None:
-    if bounds is None:
-        return None
-    return min(bounds.strict_bytes, bounds.incast_bytes) if want.objective == "latency" else bounds.incast_bytes
 
 
 def _with_fixed(made: ecn.Curve, want: Ecn, name: str, reasons: Reasons) -> ecn.Curve:

@@ -219,6 +219,8 @@ def curve_problems(
             f"bound of {bounds.strict_bytes:,.0f} B: when all egress queues fill from one ingress, PFC may come first"
         )
         remedy = f"objective: latency keeps kmax below it, or set kmax to {limit} or less; fine for ordinary incast"
+        if want.objective == "latency" and want.kmax == want.kmin == "auto":
+            remedy = "below it kmin would hold less than two frames: fewer lossless ports or classes, or a larger alpha"
         yield Problem(text, remedy, profile, kmax_at, warning=True)
 
 

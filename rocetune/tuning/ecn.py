@@ -24,6 +24,7 @@ Objective = Literal["latency", "balanced", "throughput"]
 LAMBDA = {"latency": 0.5, "balanced": 1.0, "throughput": 2.5}  # kmin in BDPs; 2.5 is what HPCC simulates with
 RATIO = 4  # kmax / kmin, as HPCC; Cisco uses 20, NVIDIA 10
 FLOOR_FRAMES = 8  # kmin holds at least these many frames, and kmax that many more
+PRESSED_FRAMES = 2  # under the strict bound of PFC kmin still holds these many: one alone would be marked as it arrives
 PMAX_PERCENT = 20.0  # AI default; raised where many flows need more
 PMAX_FLOOR_PERCENT = 1.0
 RTT_US = {1: 8.0, 2: 8.0, 3: 12.0}  # unloaded round trip by switch tiers, NICs and ordinary cables included
@@ -50,6 +51,12 @@ class Bounds:
     strict_bytes: float
     incast_bytes: float
     why: Why
+
+    def limit(self, objective: Objective, frame_bytes: int, cell_bytes: int) -> float:
+        """What a computed kmax stays below: the incast bound, and for latency the strict one as far as frames allow."""
+        if objective != "latency":
+            return self.incast_bytes
+        return min(max(self.strict_bytes, RATIO * (PRESSED_FRAMES * frame_bytes + 2 * cell_bytes)), self.incast_bytes)
 
 
 @dataclass(frozen=True, slots=True)

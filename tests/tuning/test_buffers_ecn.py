@@ -409,3 +409,36 @@ def test_no_more_priorities_are_given_up_than_needed() -> None:
     needs = [buffers.Need(32, 3, 1_000_000, 9216)]
     (fewer, _) = buffers.ways_out(buffers.fit(70_000_000, needs), needs)
     assert fewer.kind == "fewer_priorities" and fewer.value == 2 and fewer.need_bytes == 64_000_000 and fewer.fits
+
+
+@settings(deadline=None)
+@given(
+    strict=st.floats(1, 1e6),
+    over=st.floats(1.1, 200),
+    cell=st.sampled_from([1, 144, 208, 254, 318, 4096]),
+    frame=st.sampled_from([1106, 4178]),
+)
+def test_latency_keeps_below_the_strict_bound_as_far_as_two_frames_allow(
+    strict: float, over: float, cell: int, frame: int
+) -> None:
+    """Only where no two frames fit below kmax / 4 does the strict bound yield, and never the incast one."""
+    limits = ecn.Bounds(strict, strict * over, ecn.static_bounds(1, 1).why)
+    limit = limits.limit("latency", frame, cell)
+    assert limit <= limits.incast_bytes and limits.limit("balanced", frame, cell) == limits.incast_bytes
+    try:
+        curve = ecn.curve(400_000, 8.0, "latency", frame_bytes=frame, bound_bytes=limit, cell_bytes=cell)
+    except ValueError:
+        assert limits.incast_bytes <= 4 * (2 * frame + 2 * cell)
+        return
+    assert curve.kmax_bytes < limits.incast_bytes
+    if curve.kmin_bytes < 2 * frame:
+        assert limits.incast_bytes < 4 * (2 * frame + 2 * cell)
+    elif curve.kmax_bytes >= strict:
+        assert strict < 4 * (2 * frame + 2 * cell)
+
+
+def test_a_strict_bound_below_one_frame_does_not_mark_every_packet() -> None:
+    """A full 25G switch with a sixteenth of 2 MB: strict 7957 B would put kmin at 1989 B, half a frame."""
+    limits = ecn.Bounds(7_957.0, 400_000.0, ecn.static_bounds(1, 1).why)
+    curve = ecn.curve(25_000, 8.0, "latency", bound_bytes=limits.limit("latency", 4178, 208), cell_bytes=208)
+    assert 2 * 4178 <= curve.kmin_bytes <= 3 * 4178 and curve.kmax_bytes < 400_000
