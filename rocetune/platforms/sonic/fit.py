@@ -320,14 +320,18 @@ def _xon_offset(entry: PriorityQos, row: Headroom | None, facts: Facts, notes: _
     return row.xon_offset
 
 
-def private_size(entry: PriorityQos, facts: Facts, more_bytes: int = 0) -> int:
+def private_size(entry: PriorityQos, facts: Facts, speed_mbps: int | None = None, more_bytes: int = 0) -> int:
     """``size`` of an explicit lossless profile, bytes; ``more_bytes`` see :func:`eight_lanes`.
 
-    NVIDIA, Barefoot and Centec reserve xon + xoff for the port; elsewhere xoff comes out of the shared headroom pool
-    and ``size`` is only the private part (headroom data of sonic-buildimage).
+    NVIDIA, Barefoot and Centec reserve xon + xoff for the port. Elsewhere the rows of the switch's own table for the
+    speed tell: a size below xoff is the private part beside a shared headroom pool, a larger one holds xoff too. Of
+    several the largest counts; without a row xon alone is reserved (headroom data of sonic-buildimage).
     """
     xon, xoff = entry.xon_bytes or 0, entry.headroom_bytes or 0
-    return xon + xoff + more_bytes if _private(facts) else xon
+    if _private(facts):
+        return xon + xoff + more_bytes
+    rows = [row for (speed, _), row in headroom_rows(facts).items() if speed == speed_mbps]
+    return max((row.size if row.size < row.xoff else row.size - row.xoff + xoff for row in rows), default=xon)
 
 
 def eight_lanes(ports: Iterable[PortPlan], facts: Facts) -> int:

@@ -95,7 +95,7 @@ def render(plan: DevicePlan, facts: Facts, site_templates: Path | None = None) -
 
 def _size(entry: PriorityQos, setting: Setting, ports: Sequence[PortPlan], facts: Facts) -> int:
     like = [item for item in ports if item.setting.name == setting.name]
-    return private_size(entry, facts, eight_lanes(like, facts))
+    return private_size(entry, facts, setting.qos.speed_mbps, eight_lanes(like, facts))
 
 
 def _context(plan: DevicePlan, facts: Facts) -> dict[str, Any]:

@@ -170,6 +170,22 @@ def test_private_and_shared_headroom() -> None:
     assert private_size(roce, device_facts(asic_type="broadcom")) == 19456
 
 
+@pytest.mark.parametrize(
+    ("row", "size"),
+    [
+        ("100000,5,1248,2288,165568,0", 1_248),  # Force10-Z9100: beside a shared pool
+        ("100000,5,18796,0,445770,0", 18_796),  # Dell-Z9864f: reserved although xon is 0
+        ("100000,5,48464,18432,47216,-1", 200_000 + 48_464 - 47_216),  # td2/gen: the size holds xoff
+        ("400000,5,1248,2288,165568,0", 2_288),  # another speed: xon alone
+    ],
+)
+def test_the_private_size_is_that_of_the_switchs_own_rows(row: str, size: int) -> None:
+    """Rows as sonic-buildimage has them: speed, length, size, xon, xoff, threshold."""
+    roce = rail_qos(headroom_bytes=200_000, xon_bytes=2_288).priority(3)
+    assert roce is not None
+    assert private_size(roce, device_facts(asic_type="broadcom", headroom_table=row), 100_000) == size
+
+
 @pytest.mark.parametrize(("lanes", "size"), [("4", 2_540 + 38_912), ("8", 2_540 + 38_912 + 9_100)])
 def test_ports_of_eight_lanes_reserve_one_frame_more(lanes: str, size: int) -> None:
     """sonic_headroom_lookup.md, ACS-MSN4700 400G 5 m: 86016 = 37888 + 38912 + 9216, one port MTU."""
