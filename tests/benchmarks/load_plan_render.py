@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from rocetune.app.planning import make_plan, render, select
+from rocetune.app.planning import make_plan, render, select, with_refusals
 from rocetune.app.workspace import open_workspace
 
 
@@ -18,7 +18,7 @@ def main(root: Path) -> None:
     marks = [time.perf_counter()]
     workspace = open_workspace(root)
     marks.append(time.perf_counter())
-    plan = make_plan(workspace)
+    plan = with_refusals(make_plan(workspace))
     marks.append(time.perf_counter())
     size = devices = 0
     for _, rendered in render(workspace, plan, select(workspace, plan, None)):

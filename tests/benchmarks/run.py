@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -93,8 +94,14 @@ MEASURES = {"startup": startup, "site": site, "apply": apply}
 
 def main(names: Sequence[str]) -> int:
     """Print one table; rows appear when all are measured."""
+    parser = argparse.ArgumentParser(description="Measures what docs/benchmarks.md has targets for.")
+    parser.add_argument("name", nargs="*", help=f"what to measure, all if left out: {', '.join(MEASURES)}")
+    chosen = parser.parse_args(names).name or list(MEASURES)
+    unknown = [name for name in chosen if name not in MEASURES]
+    if unknown:
+        parser.error(f"{unknown[0]!r} is none of {', '.join(MEASURES)}")
     rows: list[Row] = []
-    for name in names or list(MEASURES):
+    for name in chosen:
         print(f"measuring {name} ...", file=sys.stderr)
         rows += MEASURES[name]()
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}")
