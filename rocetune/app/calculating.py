@@ -144,9 +144,8 @@ def calculate_headroom(ask: HeadroomAsk) -> HeadroomAnswer:
     )
     if ask.ports is not None:
         room, problems, believed = room_of(ask.chip, ask.ports, ask.lossless or 1, result.headroom_bytes, ask)
-        answer = replace(
-            answer, room=room, problems=problems, assumptions=(*answer.assumptions, *believed, *_lossless_doubt(ask))
-        )
+        unsure = (*believed, *_lossless_doubt(ask), *(_alpha_doubt(ask, row) if room.buffer_bytes else ()))
+        answer = replace(answer, room=room, problems=problems, assumptions=(*answer.assumptions, *unsure))
     return replace(answer, follow=_follow(ask, answer))
 
 
@@ -201,11 +200,6 @@ def _notes(ask: HeadroomAsk, result: Headroom, row: tuple[PublishedTable, publis
         )
     if row is not None and row[0].note:
         notes.append(f"{row[0].name}: {row[0].note}")
-    threshold, encoding = row[1].threshold if row is not None else None, thresholds.encodings()["sonic"]
-    if row is not None and threshold is not None and encoding.low <= threshold <= encoding.high:
-        own = encoding.decode(threshold)
-        if ask.ports and own != ask.alpha:
-            notes.append(f"dynamic_th {threshold} in its row is alpha {own:g}: PFC starts there with --alpha {own:g}")
     return tuple(dict.fromkeys(notes))
 
 
@@ -342,6 +336,19 @@ def _reaction_doubts(ask: HeadroomAsk) -> tuple[Assumption, ...]:
 
 def _lossless_doubt(ask: HeadroomAsk) -> tuple[Assumption, ...]:
     return () if ask.lossless else (Assumption("--lossless", "one lossless priority per port"),)
+
+
+def _alpha_doubt(ask: HeadroomAsk, row: tuple[PublishedTable, published.Row] | None) -> tuple[Assumption, ...]:
+    """The default alpha, where SONiC's table of the model has another: a plan for a SONiC switch counts with that."""
+    encoding = thresholds.encodings()["sonic"]
+    threshold = row[1].threshold if row is not None else None
+    if row is None or threshold is None or not encoding.low <= threshold <= encoding.high:
+        return ()
+    own = encoding.decode(threshold)
+    if ask.alpha != thresholds.DEFAULT_ALPHA or own == ask.alpha:
+        return ()
+    text = f"alpha {ask.alpha:g}; SONiC's row in {row[0].name} has dynamic_th {threshold}, which is alpha {own:g}"
+    return (Assumption("--alpha", text, f"on a SONiC switch add --alpha {own:g}"),)
 
 
 def _follow(ask: HeadroomAsk, answer: HeadroomAnswer) -> tuple[Follow, ...]:

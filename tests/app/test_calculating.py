@@ -71,6 +71,15 @@ def test_static_headroom_pools(
     assert room.need_bytes / room.pool_bytes == pytest.approx(ratio, abs=0.01)
 
 
+def test_another_alpha_in_the_switchs_own_table_is_told() -> None:
+    """Z9332F rows have dynamic_th -2: 2^-2. Who states an alpha, or asks for one port, is not told."""
+    told = calculate_headroom(_ask("Z9332f-O32", 400_000, 40, ports=32, lossless=2)).assumptions
+    assert [item.remedy for item in told if item.where == "--alpha"] == ["on a SONiC switch add --alpha 0.25"]
+    for more in ({"ports": 32, "alpha": 0.25}, {"ports": 32, "alpha": 0.5}, {}):
+        quiet = calculate_headroom(_ask("Z9332f-O32", 400_000, 40, **more)).assumptions
+        assert not [item for item in quiet if item.where == "--alpha"]
+
+
 def _by_hand(formula: str, known: dict[str, float]) -> float:
     """What a formula of the table gives when it is done as it is printed."""
     words = formula.split(":")[0].replace(",", "").replace(" slices down", "")
