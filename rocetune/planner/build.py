@@ -18,7 +18,7 @@ from rocetune.planner.knowledge import idle_tables, knowledge
 from rocetune.planner.naming import Draft, names
 from rocetune.planner.notes import Believed, Notes, Problem
 from rocetune.planner.server import server_qos
-from rocetune.planner.shape import Counts, Room, Shape, device_qos, room_of
+from rocetune.planner.shape import Counts, Room, Shape, device_qos, more_than_carried, room_of
 from rocetune.planner.switch import switch_qos
 from rocetune.planner.traffic import traffic_of, traffic_problems
 from rocetune.tuning.ecn import RTT_SOURCE, Curve
@@ -161,7 +161,7 @@ class _Planner:
         for item, _ in counts:
             fill_headroom(item, self._knowledge)
         room = room_of(chip, counts, self._knowledge)
-        settings, found = {}, list(room.problems)
+        settings, found = {}, [*room.problems, *more_than_carried(chip.asic, counts)]
         for item, _ in counts:
             found += buffer_problems(item, room.buffer)
             settings[item.number], problems = self._switch_setting(item, room)

@@ -69,10 +69,11 @@ def room_of(chip: Chip, counts: Counts, knowledge: Knowledge) -> Room:
         return Room(_bounds(counts, queues, slices, None), cell, buffer, {}, believed=(Believed(text),))
     needs = [need for item, count in counts for need in _needs(item, count)]
     fit, believed = _fit(size, needs, slices, counts)
-    pool, problems = asic.pool(chip.model), _more_than_carried(asic, counts)
+    pool = asic.pool(chip.model)
+    problems: tuple[Problem, ...] = ()
     if chip.copied and pool is not None and pool.packets_bytes and pool.headroom_bytes and fit.feasible:
         fit = _own_pools(asic, pool, fit)
-        problems += _crowded(pool.model, fit.need_bytes, pool.headroom_bytes, counts)
+        problems = _crowded(pool.model, fit.need_bytes, pool.headroom_bytes, counts)
     why: dict[Path, Why] = {("buffer",): fit.why}
     most = max((size for item, _ in counts for size, _ in item.headrooms.values()), default=0)
     if chip.copied and pool is not None and pool.headroom_bytes and most:
@@ -136,10 +137,10 @@ def _crowded(model: str, need_bytes: int, pool_bytes: int, counts: Counts) -> tu
     return (Problem(text, remedy, item.profile.name, place, warning=True),)
 
 
-def _more_than_carried(asic: Asic, counts: Counts) -> tuple[Problem, ...]:
+def more_than_carried(asic: Asic | None, counts: Counts) -> tuple[Problem, ...]:
     """A warning where the ports add up to more than the chip switches: a speed, or the chip, is mistyped."""
     total = sum((item.speed_mbps or 0) * count for item, count in counts) // 1000
-    if asic.capacity_gbps is None or total <= asic.capacity_gbps:
+    if asic is None or asic.capacity_gbps is None or total <= asic.capacity_gbps:
         return ()
     text = f"the ports add up to {total:,} Gbit/s, {asic.name} switches {asic.capacity_gbps:,}"
     return (Problem(text, "correct speed in links.yaml, or asic or model in the inventory", warning=True),)
