@@ -24,14 +24,14 @@ from reproduction_other import other_tables, percent
 from reproduction_points import Point, chip, points, preset_of
 from reproduction_text import (
     APPENDIX,
-    ASTRAY,
     CAUTION,
     EXAMPLES,
     INTRODUCTION,
-    NONE,
     NVIDIA,
     ONE_CHIP,
     RAISED,
+    SECOND,
+    SMALLER,
     STRANGER,
 )
 
@@ -40,9 +40,10 @@ from rocetune.tuning import lossless_formulas as formulas
 from rocetune.tuning import wire
 from rocetune.tuning.asics import Fit, Parts, table
 from rocetune.tuning.cells import nvidia_worst
+from rocetune.tuning.families import Apart, Lines, Preset, families
 from rocetune.tuning.headroom import fit_bytes, parts_bytes
 from rocetune.tuning.nic import mlx5_receive_buffer
-from rocetune.tuning.published import PublishedTable, published
+from rocetune.tuning.published import PublishedTable, Row, published
 
 REPORT = Path(__file__).resolve().parents[1] / "docs" / "reproduction.md"
 ROWS = REPORT.with_name("reproduction-rows.md")  # every row
@@ -94,9 +95,7 @@ def _summary(made: Tables) -> list[str]:
     exact = sum(item.default == item.published for item in every)
     raised = sum(item.raised for item in every)
     below = sum(item.default < item.published for item in every)
-    whole = [item for item in every if item.preset is not None]
-    ruled = [item for item in whole if not item.astray and not item.preset_raised]
-    unknown = [item.error(item.stranger) for item in every if item.stranger is not None and not item.astray]
+    unknown = [item.error(item.stranger) for item in every if item.stranger is not None]
     low = [error for error in unknown if error < 0]
     return [
         "# Headroom: computed against published",
@@ -110,8 +109,8 @@ def _summary(made: Tables) -> list[str]:
         *grid(
             ("lookup off", "rows", "within 5 %", "median", "worst", "below published", "by at most"),
             [
-                _off_row("every row with a preset", whole),
-                _off_row("without those raised or astray, counted below", ruled),
+                _off_row("the preset itself", every, [item.rule for item in every]),
+                _off_row("as given: not below the floor", every, [item.off for item in every]),
             ],
         ),
         *grid(
@@ -123,19 +122,8 @@ def _summary(made: Tables) -> list[str]:
                     percent(statistics.median(unknown)),
                     f"{len(low)} ({len(low) / len(unknown):.0%})",
                     percent(min(low)),
-                    sum(item.stranger is None and not item.astray for item in every),
+                    sum(item.stranger is None for item in every),
                 )
-            ],
-        ),
-        *grid(
-            ("of the rows with lookup off", "count"),
-            [
-                ("raised to the floor", sum(item.preset_raised for item in whole)),
-                (
-                    "astray: more than 5 % off, listed below with what the table does there",
-                    sum(item.astray for item in whole),
-                ),
-                ("in tables without a preset, not counted above", len(every) - len(whole)),
             ],
         ),
         *CAUTION.splitlines(),
@@ -143,8 +131,8 @@ def _summary(made: Tables) -> list[str]:
     ]
 
 
-def _off_row(name: str, found: Sequence[Point]) -> tuple[object, ...]:
-    errors = [item.error(item.preset or 0) for item in found]
+def _off_row(name: str, every: Sequence[Point], values: Sequence[int | None]) -> tuple[object, ...]:
+    errors = [one.error(value) for one, value in zip(every, values, strict=True) if value is not None]
     low = [error for error in errors if error < 0]
     near = sum(abs(error) <= LIMIT for error in errors)
     lowest = percent(min(low)) if low else "-"
@@ -159,8 +147,7 @@ def _per_asic(made: Tables) -> list[str]:
     for name, found in groups.items():
         if not found:
             continue
-        ruled = [item for item in found if item.preset is not None and not item.astray and not item.preset_raised]
-        off = [item.error(item.preset or 0) for item in ruled]
+        off = [item.error(item.rule) for item in found if item.rule is not None]
         rows.append(
             (
                 name,
@@ -175,7 +162,7 @@ def _per_asic(made: Tables) -> list[str]:
                 spread([item.error(item.bare) for item in found if item.bare is not None]),
             )
         )
-    heading = ("ASIC", "rows", "exact", "raised", "below", "off: rows", "median", "worst", "below", "bare chip: median")
+    heading = ("ASIC", "rows", "exact", "raised", "below", "preset", "median", "worst", "below", "bare chip: median")
     return ["## By ASIC", "", *grid(heading, rows)]
 
 
@@ -186,8 +173,7 @@ def _per_table(made: Tables) -> list[str]:
             rows.append((chip(item).name, item.name, 0, "empty: an error", "-", "-", "-", "-", "-"))
             continue
         family = preset_of(item)
-        ruled = [one for one in found if one.preset is not None and not one.astray and not one.preset_raised]
-        off = [one.error(one.preset or 0) for one in ruled]
+        off = [one.error(one.rule) for one in found if one.rule is not None]
         rows.append(
             (
                 chip(item).name,
@@ -201,7 +187,7 @@ def _per_table(made: Tables) -> list[str]:
                 sum(error < 0 for error in off),
             )
         )
-    heading = ("ASIC", "table (hardware SKU)", "rows", "exact", "preset", "off: rows", "median", "worst", "below")
+    heading = ("ASIC", "table (hardware SKU)", "rows", "exact", "preset", "its rows", "median", "worst", "below")
     return ["## By table", "", *grid(heading, rows)]
 
 
@@ -228,7 +214,7 @@ def _strangers(made: Tables) -> list[str]:
     rows = []
     every: list[float] = []
     for item, found in made.values():
-        errors = [one.error(one.stranger) for one in found if one.stranger is not None and not one.astray]
+        errors = [one.error(one.stranger) for one in found if one.stranger is not None]
         every += errors
         if errors:
             rows.append((chip(item).name, item.name, spread(errors), sum(error < 0 for error in errors), len(errors)))
@@ -251,40 +237,64 @@ def _not_exact(made: Tables) -> list[str]:
         for one in found
         if one.raised
     ]
-    astray = []
-    for name, (item, found) in made.items():
-        rows = [one for one in found if one.astray]
-        if rows:
-            by_length: dict[float, list[str]] = {}
-            for one in rows:
-                by_length.setdefault(one.cable_m, []).append(show_speed(one.speed_mbps))
-            where = "; ".join(f"{cable:g} m: {', '.join(speeds)}" for cable, speeds in by_length.items())
-            errors = [one.error(one.preset) for one in rows if one.preset is not None]
-            astray.append((name, where, spread(errors), item.note))
-    none = [
-        (chip(item).name, name, spread([one.error(one.bare) for one in found if one.bare is not None]), item.note)
-        for name, (item, found) in made.items()
-        if found and preset_of(item) is None
+    second = [
+        (
+            rule.table,
+            ", ".join([*(f"{cable:g} m" for cable in rule.cable_m), *map(show_speed, rule.speed_mbps)]),
+            _words(family.preset, rule),
+        )
+        for family in families().values()
+        for rule in family.apart
+    ]
+    smaller = [
+        (name, f"{show_speed(row.speed_mbps)}, {row.cable_m:g} m", f"{row.xoff_bytes:,}", place(decides))
+        for name, (item, _) in made.items()
+        for row in item.rows
+        if (decides := item.dominated(row.speed_mbps, row.cable_m)) is not None and decides.xoff_bytes > row.xoff_bytes
     ]
     return [
-        "## Rows that are not reproduced, and why",
+        "## Rows with a reason of their own",
         "",
         "### Raised to the physical floor",
         "",
         *RAISED.splitlines(),
         "",
-        *grid(("table", "speed, length", "published", "default"), raised),
-        "### Rows that leave the rule of their own table",
+        *grid(("table", "speed, length", "published", "default and lookup off"), raised),
+        "### Second rules",
         "",
-        *ASTRAY.splitlines(),
+        *SECOND.splitlines(),
         "",
-        *grid(("table", "rows", "lookup off", "what the table does there"), astray),
-        "### Tables without a preset of their own",
+        *grid(("table", "at", "rule"), second),
+        "### Rows below another row of their table",
         "",
-        *NONE.splitlines(),
+        *SMALLER.splitlines(),
         "",
-        *grid(("ASIC", "table", "bare chip: median (range)", "note"), none),
+        *grid(("table", "speed, length", "published", "less than"), smaller),
     ]
+
+
+def place(row: Row) -> str:
+    return f"{row.xoff_bytes:,} for {show_speed(row.speed_mbps)}, {row.cable_m:g} m"
+
+
+def _words(usual: Preset, rule: Apart) -> str:
+    """What a table does at lengths where it follows a second rule."""
+    if rule.as_m is not None:
+        return f"the rows of {rule.as_m:g} m"
+    if rule.most_mbps is not None:
+        return f"faster ports have the rows of {show_speed(rule.most_mbps)}"
+    if isinstance(rule.preset, Parts) and isinstance(usual, Parts):
+        if rule.preset.share != usual.share:
+            return f"{rule.preset.share:g} of the sum"
+        return f"a port frame of {rule.preset.port_frame_bytes} B"
+    assert isinstance(rule.preset, Lines)
+    if rule.speed_mbps:
+        return "a line of its own, below that of slower ports"
+    return "; ".join(
+        f"{show_speed(line.speed_mbps)}: {base:,.0f} + {factor:g} x cable"
+        for line in rule.preset.lines
+        for base, factor in line.pieces
+    )
 
 
 def _examples() -> list[str]:
@@ -374,14 +384,14 @@ def _why_off() -> list[str]:
         *grid(
             ("tables", "K", "because", "frame", "peer response"),
             [
-                ("ACS-MSN2700, SN2201", "1.979", "cell 96 B, every packet small", "1024", "3891.2 B"),
+                ("ACS-MSN2700, SN2201", "1.986", "every packet small: 1.979 by 96 B cells", "1024", "3891.2 B"),
                 ("ACS-MSN3800, MSN4700", "2.25", "cell 144 B, every packet small", "1024", "3891.2 B"),
                 ("ACS-SN5600", "3", "cell 192 B, every packet small; 120 ns of tile", "1024", "quanta, 905 at 800G"),
                 ("ACS-SN6600_LD", "1.092", "share 50 % by number, 4096 B frames", "4096", "quanta, 1810 at 800G"),
                 ("SN2700-D48C8, -D40C8S8, SN3800-D112C8", "1.49, 1.625", "50 % by bytes", "1024", "3891.2 B"),
                 ("SN4700-C128", "1.625", "50 % by bytes", "1024", "quanta"),
-                ("SN4600C-D24C52", "1.145", "about 15 % by number", "1024", "quanta"),
-                ("SN4280-O28, -C48", "1.02", "almost none", "1024", "quanta"),
+                ("SN4600C-D24C52", "1.1465", "about 15 % by number", "1024", "quanta"),
+                ("SN4280-O28, -C48", "1.0175", "almost none", "1024", "quanta"),
                 ("SN5600-C256S1, -C224O8, SN5640-C512X2", "1.062", "50 % by number; 120 ns", "4096", "quanta, 905"),
             ],
         ),
@@ -398,8 +408,8 @@ def rows_page(made: Tables) -> str:
         by_speed: dict[int, list[str]] = {}
         for one in found:
             text = f"{one.cable_m:g} m {one.published}{'^' if one.raised else ''}"
-            if one.preset is not None:
-                text += f" / {one.preset} ({percent(one.error(one.preset))})"
+            if one.rule is not None:
+                text += f" / {one.rule} ({percent(one.error(one.rule))})"
             by_speed.setdefault(one.speed_mbps, []).append(text)
         lines += [f"- {show_speed(speed)}: {'; '.join(texts)}" for speed, texts in by_speed.items()]
         lines.append("")

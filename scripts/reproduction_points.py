@@ -5,28 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rocetune.tuning import wire
 from rocetune.tuning.asics import Asic, Fit, Parts, table
 from rocetune.tuning.cells import round_up, wire_worst
 from rocetune.tuning.families import Family, Lines, family_of
-from rocetune.tuning.headroom import canonical_bytes, fit_bytes, headroom, parts_bytes
+from rocetune.tuning.headroom import Headroom, canonical_bytes, fit_bytes, headroom, parts_bytes
 from rocetune.tuning.published import PublishedTable
 
 
 @dataclass(frozen=True)
 class Point:
-    """One published row and what is computed for it, bytes. ``preset`` is None where the table has none."""
+    """One published row and what is computed for it, in bytes. ``off`` and ``rule``: None without a preset."""
 
     speed_mbps: int
     cable_m: float
     published: int
     default: int  # the shipped default for this hardware SKU
     raised: bool  # by the physical floor
-    preset: int | None  # lookup off, with the frames and quanta of the table
-    preset_raised: bool
+    off: int | None  # lookup off, as `headroom --no-table` gives it
+    rule: int | None  # the same before the floor: what the preset itself says
     bare: int | None  # the chip alone
     stranger: int | None  # as if neither the table nor the preset fitted to it existed
-    astray: bool
 
     def error(self, value: int) -> float:
         return value / self.published - 1
@@ -46,26 +44,24 @@ def point(item: PublishedTable, speed: int, cable: float, xoff: int) -> Point:
     asic = chip(item)
     default = headroom(speed, cable, asic, model=item.name)
     family = preset_of(item)
-    preset, lifted = None, False
-    if family is not None:
-        # As the table was built: NVIDIA's lossless frame, and 905 quanta at 800G where it says so.
-        parts = family.preset if isinstance(family.preset, Parts) else None
-        frame = parts.frame_bytes if parts else 4178
-        quanta = (parts.quanta_800g if parts else None) or wire.QUANTA_800G
-        made = headroom(speed, cable, asic, model=item.name, lookup=False, frame_bytes=frame, at_800g=quanta)
-        preset, lifted = made.headroom_bytes, _raised(made.why.bounds)
+    made = headroom(speed, cable, asic, model=item.name, lookup=False) if family is not None else None
     return Point(
         speed,
         cable,
         xoff,
         default.headroom_bytes,
         _raised(default.why.bounds),
-        preset,
-        lifted,
+        made.headroom_bytes if made is not None else None,
+        _before_floor(made, asic, family) if made is not None and family is not None else None,
         _bare(asic, speed, cable),
         _stranger(item, asic, speed, cable),
-        (speed, cable) in item.astray,
     )
+
+
+def _before_floor(made: Headroom, asic: Asic, family: Family) -> int:
+    """The parts of a preset without the floor, rounded as the preset is: NVIDIA's registers count 1 KiB."""
+    parts = sum(term.size_bytes for term in made.terms if term.name not in ("bound", "rounding"))
+    return round_up(parts - 1e-6, 1024 if isinstance(family.preset, Parts) else asic.cell_bytes or 1)
 
 
 def _raised(bounds: Sequence[str]) -> bool:

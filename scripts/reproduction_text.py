@@ -8,8 +8,9 @@ single row: [reproduction-rows.md](reproduction-rows.md).
 
 - **Default**: what a port gets whose hardware SKU is known: the table's row, unless it is below the physical floor
   (what the cable holds in both directions, plus the reaction that IEEE 802.3 allows the peer).
-- **Lookup off**: the preset of the platform family alone, with the frames and the 800G quanta that its table was built
-  with. Rows that follow no rule of their own table are left out here and listed below with the reason.
+- **Lookup off**: the preset of the platform family in place of its table, as `rocetune headroom --no-table` gives it
+  with its defaults: by the frames and the 800G quanta that the table was built with. First the preset itself, then what
+  comes of it, which like a row is not below the physical floor. Every published row counts.
 - **Bare chip**: what the ASIC's name alone gives, with 4 KiB RDMA frames and 1810 quanta at 800G.
 - **Not known**: what is left for a table when it and the preset fitted to it are taken away. It is the honest figure
   for a switch whose table is not among these.
@@ -51,12 +52,16 @@ overruns them. The default raises them and says so. The frames on their way are 
 than they must. At 800G the floor has 1810 quanta; with 905 on request the rows of SN5600 stay as they are.
 """
 
-ASTRAY = """\
-Looked up, they are exact (or raised as above). With lookup off the family's rule gives what the other rows imply.
+SECOND = """\
+Some tables follow another rule at a few of their lengths. Each is kept with the preset, and used where the preset
+stands for that very table at a length that the table lists: no other length, table or model gets anything of it. The
+two values of 7260CX3 are as good as kept by heart; every other rule takes one number of its own, or none.
 """
 
-NONE = """\
-No line per speed comes within 5 % of their rows. Without lookup they get the largest preset of their family.
+SMALLER = """\
+More speed or length cannot need less. These rows have less all the same. A port that asks for exactly such a place of
+its own table gets the row, and with lookup off the rule of the row (800G on NH-5010 and 100G on 7220 H6 follow lines of
+their own, below those of slower ports), unless that is below the physical floor; any other place gets the larger value.
 """
 
 EXAMPLES = """\
@@ -75,7 +80,7 @@ were found by trying those of SONiC's dynamic formula: the port MTU is 9216 (not
 APPENDIX = """\
 Written by `python scripts/reproduction.py`; do not edit. What it says, in sum: [reproduction.md](reproduction.md).
 
-Per table and speed: length, published, then lookup off and its error. `^` marks a row that the default raises.
+Per table and speed: length, published, then the preset itself and its error. `^` marks a row that the default raises.
 """
 
 STRANGER = """\
@@ -88,9 +93,9 @@ and a model's own table, given in the site, is the remedy.
 """
 
 CAUTION = """\
-How to read the second table: the rows left out are left out because they are more than 5 % off, each with the reason
-beside it, so its second line says that nothing else is. And a preset of lines has two numbers per port speed (four
-where the table has a flat part) for two to six rows: on its own table it says little more than that the table is made
-of lines. NVIDIA's sums have two or three numbers for 14 to 42 rows, and say a lot. What the presets are worth where no
+How to read the second table: its first line is the vendor's calculation as understood here, its second line what the
+floor leaves of it. A preset of lines has two numbers per port speed (four where the table has a flat part) for two to
+six rows: on its own table it says little more than that the table is made of lines. NVIDIA's sums have two or three
+numbers for 14 to 42 rows and give every one of them to the byte: they say a lot. What the presets are worth where no
 table is known is shown by "As if the table were not known".
 """

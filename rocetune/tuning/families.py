@@ -6,8 +6,8 @@ speed (:class:`Lines`). Data: ``data/headroom_presets.yaml``, fitted to the tabl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -37,6 +37,8 @@ class Parts:
     factor: float | None = None  # cell inflation; None: all packets small
     frame_bytes: int = 1024  # the lossless frame that the table was built with
     quanta_800g: int | None = None  # what the table was built with, where it has 800G
+    port_frame_bytes: int = 9216  # the port MTU that the table was built with
+    share: float = 1.0  # of the whole sum
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +82,27 @@ class Lines:
         """False beyond the longest cable of a flat table."""
         return self.most_m is None or cable_m <= self.most_m
 
+    def alone(self, speeds_mbps: Collection[int]) -> Lines:
+        """The lines of these speeds without the slower ones, which may be above them."""
+        return replace(self, lines=tuple(line for line in self.lines if line.speed_mbps in speeds_mbps))
+
 
 Preset = Fit | Parts | Lines
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """A second rule that one table follows at some of the lengths, or for some of the speeds, that it lists.
+
+    ``as_m`` and ``most_mbps``: its rows are those of that longer cable, or of no faster a port than that.
+    """
+
+    table: str
+    preset: Preset
+    cable_m: tuple[float, ...] = ()  # empty: all
+    speed_mbps: tuple[int, ...] = ()  # empty: all
+    as_m: float | None = None
+    most_mbps: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +116,15 @@ class Family:
     fallback: str = ""  # chip vendor whose platforms may share this table whatever their chip
     note: str = ""
     confidence: str = "high"  # of the table that it was fitted to, as far as it goes
+    apart: tuple[Apart, ...] = ()
+
+    def second_rule(self, table: str, speed_mbps: int, cable_m: float) -> Apart | None:
+        """The rule that one of its tables follows at a place that the table lists, where it is not the family's."""
+        for rule in self.apart:
+            here = cable_m in (rule.cable_m or (cable_m,)) and speed_mbps in (rule.speed_mbps or (speed_mbps,))
+            if rule.table == table and here:
+                return rule
+        return None
 
 
 def _parts(block: Mapping[str, Any]) -> Parts:
@@ -106,13 +136,32 @@ def _parts(block: Mapping[str, Any]) -> Parts:
         float(block["factor"]),
         int(block["frame_bytes"]),
         block.get("quanta_800g"),
+        int(block.get("port_frame_bytes", 9216)),
+        float(block.get("share", 1)),
     )
 
 
 def _lines(block: Mapping[str, Any]) -> Lines:
     rows = block["lines"]
     made = (Line(int(speed), tuple((float(b), float(f)) for b, f in rows[speed])) for speed in sorted(rows))
-    return Lines(tuple(made), float(block["error_percent"]), block.get("most_m"))
+    return Lines(tuple(made), float(block.get("error_percent", 0)), block.get("most_m"))
+
+
+def _preset(block: Mapping[str, Any]) -> Preset:
+    return _parts(block["parts"]) if "parts" in block else _lines(block)
+
+
+def _apart(family: Mapping[str, Any], block: Mapping[str, Any]) -> Apart:
+    """``parts`` has what differs from the family's own; ``lines`` are whole; ``alone``: the family's without others."""
+    speeds = tuple(block.get("speed_mbps", ()))
+    if "parts" in block:
+        preset: Preset = _parts({**family["parts"], **block["parts"]})
+    elif block.get("alone"):
+        preset = _lines(family).alone(speeds)
+    else:
+        preset = _preset(block if "lines" in block else family)
+    lengths = tuple(float(length) for length in block.get("cable_m", ()))
+    return Apart(block["table"], preset, lengths, speeds, block.get("as_m"), block.get("most_mbps"))
 
 
 @cache
@@ -123,12 +172,13 @@ def families() -> Mapping[str, Family]:
     return {
         name: Family(
             name,
-            _parts(block["parts"]) if "parts" in block else _lines(block),
+            _preset(block),
             tuple(block["tables"]),
             tuple(block.get("reference", ())),
             block.get("fallback", ""),
             block.get("note", ""),
             block.get("confidence", "high"),
+            tuple(_apart(block, item) for item in block.get("apart", ())),
         )
         for name, block in blocks.items()
     }

@@ -12,6 +12,7 @@ from rocetune.tuning.cells import round_up
 from rocetune.tuning.families import Family, family_of
 from rocetune.tuning.headroom_case import Case, Made, least, sum_step, total
 from rocetune.tuning.headroom_rules import (
+    from_own,
     from_presets,
     from_row,
     from_sum,
@@ -83,13 +84,15 @@ def _of_sku(case: Case, sku: PublishedTable, *, alone: bool, lend: bool = True) 
     asic = case.asic
     assert asic is not None  # a table has a chip
     own = None if "headroom" in asic.user else family_of(sku.name)
+    # Without lookup the preset stands for the table that it was fitted to, whose rows keep to the physical floor.
+    as_row = not case.lookup and own is not None and bool(sku.dominating(case.speed_mbps, case.cable_m))
+    if as_row and own is not None and case.delay_ns is None and case.cell_bytes is None:
+        return _finished(case, from_own(case, own, sku), as_row)
     families = (own,) if own is not None else asic.presets_for(sku.name, case.copied)
     found = (
         _with_others(case, asic, sku, families, own) if lend and case.delay_ns is None else _plain(case, families, own)
     )
     made = max(_with_sum(case, found), key=lambda item: item.exact)
-    # Without lookup the preset stands for the table that it was fitted to, whose rows keep to the physical floor.
-    as_row = not case.lookup and own is not None and bool(sku.dominating(case.speed_mbps, case.cable_m))
     made = _finished(case, made, as_row)
     if case.lookup:
         made = _between(case, made, sku, sku.name, clamp=case.delay_ns is None)

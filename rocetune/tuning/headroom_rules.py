@@ -10,8 +10,10 @@ from rocetune.model.units import show_speed
 from rocetune.tuning import wire
 from rocetune.tuning.asics import Asic, Fit, Parts, table
 from rocetune.tuning.cells import nvidia_worst, round_up, wire_worst
-from rocetune.tuning.families import Family, Lines
+from rocetune.tuning.families import Apart, Family, Lines
 from rocetune.tuning.headroom_case import (
+    TABLE_FRAME,
+    TABLE_MTU,
     Case,
     Level,
     Made,
@@ -138,6 +140,40 @@ def from_presets(case: Case, families: Iterable[Family], own: Family | None, *, 
             yield replace(_from_lines(case, asic, family, preset, extrapolate, level))
 
 
+def from_own(case: Case, family: Family, sku: PublishedTable) -> Made:
+    """A preset in place of the table that it was fitted to, by the frames and quanta that the table was built with.
+
+    Where a row follows another rule than the rest of its table, so does the preset at that place, and only there.
+    """
+    asic = case.asic
+    assert asic is not None
+    listed = any((row.speed_mbps, row.cable_m) == (case.speed_mbps, case.cable_m) for row in sku.rows)
+    second = family.second_rule(sku.name, case.speed_mbps, case.cable_m) if listed else None
+    rule = second or Apart(sku.name, family.preset)
+    near = replace(
+        case,
+        cable_m=rule.as_m or case.cable_m,
+        speed_mbps=min(case.speed_mbps, rule.most_mbps or case.speed_mbps),
+    )
+    near = replace(near, quanta=wire.reaction_quanta(near.speed_mbps, case.at_800g))
+    level = _level(case, asic, family, family)
+    if isinstance(rule.preset, Parts):
+        assert case.small_cell is not None  # NVIDIA's chips have cells
+        made = _from_parts(near, asic, family, rule.preset, case.small_cell, built=True)
+    else:
+        assert isinstance(rule.preset, Lines)
+        made = _from_lines(near, asic, family, rule.preset, False, level)
+    notes = []
+    if isinstance(rule.preset, Parts):
+        parts = rule.preset
+        reaction = f" and {parts.quanta_800g} quanta" if parts.quanta_800g and near.speed_mbps > 400_000 else ""
+        notes.append(f"as the table of {sku.name} was built: lossless frame of {parts.frame_bytes:,} B{reaction}")
+    if second:
+        other = f": that of {near.place()}" if rule.as_m or rule.most_mbps else ""
+        notes.append(f"{sku.name} follows another rule for {case.place()} than elsewhere{other}")
+    return replace(made, notes=tuple(notes), confidence=level)
+
+
 def _level(case: Case, asic: Asic, family: Family, own: Family | None) -> Level:
     listed = inside(case, family)
     if "headroom" in asic.user:
@@ -233,37 +269,46 @@ def _from_fit(case: Case, asic: Asic, fit: Fit) -> Made:
     )
 
 
-def _from_parts(case: Case, asic: Asic, family: Family, parts: Parts, cell: int) -> Made:
+def _from_parts(case: Case, asic: Asic, family: Family, parts: Parts, cell: int, built: bool = False) -> Made:
+    """NVIDIA's sum; ``built``: with the lossless frame and the 800G quanta that its tables were built with."""
     gearbox = asic.gearbox(case.model)
     delay_ns = parts.delay_ns + 2 * gearbox if case.delay_ns is None else case.delay_ns
     worst = case.cell_bytes is not None or parts.factor is None
     factor = nvidia_worst(cell) if worst or parts.factor is None else parts.factor
     because = f"cell {cell} B, all packets small" if worst else family.note or family.name
-    frame, mtu = max(case.frame_bytes, parts.frame_bytes), case.mtu_bytes
-    used = Parts(parts.mac_phy_bytes, parts.response_bytes, delay_ns, factor)
-    exact = parts_bytes(case.speed_mbps, case.cable_m, used, cell, mtu_bytes=mtu, frame_bytes=frame, quanta=case.quanta)
+    frame, quanta = max(case.frame_bytes, parts.frame_bytes), case.quanta
+    if built:
+        frame = parts.frame_bytes + max(0, case.frame_bytes - TABLE_FRAME)
+        quanta = wire.reaction_quanta(case.speed_mbps, parts.quanta_800g or case.at_800g)
+    mtu = min(case.mtu_bytes, parts.port_frame_bytes) + max(0, case.mtu_bytes - TABLE_MTU)
+    used = replace(parts, delay_ns=delay_ns, factor=factor)
+    exact = parts_bytes(case.speed_mbps, case.cable_m, used, cell, mtu_bytes=mtu, frame_bytes=frame, quanta=quanta)
     limit = parts.response_bytes is None
-    response = float(case.quanta * wire.QUANTUM_BYTES if parts.response_bytes is None else parts.response_bytes)
+    response = float(quanta * wire.QUANTUM_BYTES if parts.response_bytes is None else parts.response_bytes)
     delay = delay_ns * 1e-9 * case.rate
     steps = (
         "xoff = lossless frame + F x (port MTU + cable + local delay + MAC/PHY + peer response), up to 1 KiB",
         f"F: {because}: {factor:.4g}",
         case.cable_step(),
         f"local delay: {delay_ns:g} ns = {delay:,.0f} B; MAC/PHY {parts.mac_phy_bytes:g} B; peer {response:,.1f} B",
-        f"{frame} + {factor:.4g} x ({mtu} + {case.flight:,.0f} + {delay:,.0f} + {parts.mac_phy_bytes:g} + "
-        f"{response:,.1f}) -> {exact:,} B",
+        f"{f'{parts.share:g} x (' if parts.share != 1 else ''}{frame} + {factor:.4g} x ({mtu} + {case.flight:,.0f} + "
+        f"{delay:,.0f} + {parts.mac_phy_bytes:g} + {response:,.1f}){')' if parts.share != 1 else ''} -> {exact:,} B",
     )
     waits = (
         Term("port frame", f"{mtu:,} B", float(mtu)),
         case.cable_term(),
         case.delay_term(delay_ns),
         Term("MAC and PHY", f"{parts.mac_phy_bytes:g} B", parts.mac_phy_bytes),
-        Term("peer reaction", f"{case.quanta} quanta x 64 B" if limit else f"{response:,.1f} B", response),
+        Term("peer reaction", f"{quanta} quanta x 64 B" if limit else f"{response:,.1f} B", response),
     )
     because = because if worst else "as the table's small-packet share has it"
     terms = (case.frame_term(frame), *_inflated(factor, because, waits))
+    if parts.share != 1:
+        whole = total(terms)
+        terms = (*terms, Term("share of the sum", f"({parts.share:g} - 1) x {whole:,.0f} B", (parts.share - 1) * whole))
     tables = ", ".join(family.tables) or asic.preset_table
-    return Made(float(exact), "preset", steps, f"SONiC's NVIDIA formula; {tables}", "medium", terms, reacts=limit)
+    reacts = limit and quanta == case.quanta
+    return Made(float(exact), "preset", steps, f"SONiC's NVIDIA formula; {tables}", "medium", terms, reacts=reacts)
 
 
 def from_sum(case: Case, cell: int, of_what: str = "of this chip", method: Method = "canonical") -> Made:

@@ -44,7 +44,7 @@ def parts_bytes(
 ) -> int:
     """NVIDIA's sum, rounded up to 1 KiB: by default with the frames of tuning.md's model M1.
 
-    The published tables were made with a port MTU of 9216.
+    The published tables were made with a port MTU of 9216, which is left to the caller like the frame.
     """
     rate = wire.rate_bytes_per_s(speed_mbps)
     limit = (wire.reaction_quanta(speed_mbps) if quanta is None else quanta) * wire.QUANTUM_BYTES
@@ -53,7 +53,7 @@ def parts_bytes(
     flight = wire.cable_round_trip_bytes(speed_mbps, cable_m)
     inside = mtu_bytes + flight + delay + parts.mac_phy_bytes + response
     factor = nvidia_worst(cell_bytes) if parts.factor is None else parts.factor
-    return round_up(frame_bytes + factor * inside, _REGISTER_BYTES)
+    return round_up(parts.share * (frame_bytes + factor * inside), _REGISTER_BYTES)
 
 
 def fit_bytes(speed_mbps: int, cable_m: float, fit: Fit) -> float:

@@ -162,7 +162,6 @@ def _table(block: Mapping[str, Any], rows: list[Row], commit: str) -> PublishedT
         maker=block["maker"],
         also=tuple(block.get("also", ())),
         partial=block.get("partial", False),
-        astray=tuple((int(speed), float(cable)) for speed, cable in block.get("astray", ())),
     )
 
 

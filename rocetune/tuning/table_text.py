@@ -44,7 +44,6 @@ class PublishedTable:
     maker: str = ""
     also: tuple[str, ...] = ()  # further chips that the sources name for it
     partial: bool = False  # only the rows that other publications quote
-    astray: tuple[tuple[int, float], ...] = ()  # (speed_mbps, cable_m) of rows that follow no rule of their table
 
     def row(self, speed_mbps: int, cable_m: float) -> Row | None:
         """The row of exactly this speed and of the shortest listed length that is long enough, or None."""

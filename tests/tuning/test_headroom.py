@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rocetune.tuning import wire
 from rocetune.tuning.asics import Asic, Fit, Parts, table
 from rocetune.tuning.cells import nvidia_worst, packet_factor, round_up, wire_worst
+from rocetune.tuning.families import families
 from rocetune.tuning.headroom import (
     EmptyTable,
     Headroom,
@@ -239,6 +240,8 @@ MODELS = st.sampled_from(
 METRES = st.floats(0, 10_000)
 # Tables in which a longer cable or a faster port has a smaller row; their listed rows are taken as they stand.
 UNEVEN = {"NH-5010-F-O64", "Nokia-IXR7220-H6-O256", "Mellanox-SN4700-C128", "Mellanox-SN5600-C224O8"}
+# With lookup off the same goes for places where the preset follows a second rule, below that for other speeds.
+SECOND = {rule.table for family in families().values() for rule in family.apart}
 
 
 def value(asic: Asic | None, speed: int, metres: float, mtu: int = 9216, model: str | None = None) -> Headroom:
@@ -317,8 +320,8 @@ def test_monotonic_for_every_model(model: str | None, lookup: bool) -> None:
         for metres in lengths_of(model)
     }
     wrong = falls(grid)
-    alone = found.tables[0] if lookup and found is not None and found.own and len(found.tables) == 1 else None
-    if alone is not None and alone.name in UNEVEN:
+    alone = found.tables[0] if found is not None and found.own and len(found.tables) == 1 else None
+    if alone is not None and alone.name in (UNEVEN if lookup else SECOND):
         listed = {(row.speed_mbps, row.cable_m) for row in alone.rows}
         wrong = [pair for pair in wrong if not listed & set(pair)]
     assert not wrong
@@ -696,3 +699,45 @@ def test_parts_add_up() -> None:
                 continue
             assert sum(term.size_bytes for term in made.terms) == pytest.approx(made.headroom_bytes, abs=1e-3), model
             assert sum(term.size_bytes for term in made.floor) <= made.headroom_bytes + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("model", "speed", "metres", "row", "words"),
+    [
+        # xoff of sonic-buildimage's pg_profile_lookup.ini at the places where a table leaves its rule
+        ("Mellanox-SN5600-C224O8", 200_000, 250, 107_520, "port frame"),
+        ("Mellanox-SN2700-D48C8", 10_000, 2000, 29_696, "share of the sum"),
+        ("Mellanox-SN4280-C48", 400_000, 30, 91_136, "cable"),
+        ("NH-5010-F-O64", 800_000, 300, 564_000, "base"),
+        ("Nokia-IXR7220-H6-O256", 100_000, 500, 217_560, "base"),
+        ("Arista-7060X6-16PE-384C-O128S2", 400_000, 5, 393_192, "base"),
+    ],
+)
+def test_a_second_rule_is_that_of_its_own_table_at_places_that_it_lists(
+    model: str, speed: int, metres: float, row: int, words: str
+) -> None:
+    made = headroom(speed, metres, model=model, lookup=False)
+    assert row <= made.headroom_bytes <= 1.01 * row
+    assert any(f"{model} follows another rule" in note for note in made.notes)
+    assert any(words in term.name for term in made.terms)
+    assert sum(term.size_bytes for term in made.terms) == pytest.approx(made.headroom_bytes)
+    near = headroom(speed, metres - 0.5, model=model, lookup=False)
+    assert not any("another rule" in note for note in near.notes)
+    if "SN4280" not in model:  # its second rule gives more, not less
+        assert near.headroom_bytes > made.headroom_bytes
+
+
+def test_a_preset_in_place_of_its_table_counts_what_the_table_counts() -> None:
+    """ACS-SN5600 has 1024 B frames and 905 quanta: 800G at 300 m 1,150,976 B, 400G at 40 m 283,648 B."""
+    rows = {(800_000, 300): 1_150_976, (400_000, 40): 283_648}
+    for (speed, metres), row in rows.items():
+        made = headroom(speed, metres, model="ACS-SN5600", lookup=False)
+        assert row <= made.headroom_bytes < row + 192
+        larger = headroom(speed, metres, model="ACS-SN5600", lookup=False, frame_bytes=9000)
+        assert larger.headroom_bytes - made.headroom_bytes >= 9000 - 4178 - 1024
+        smaller = headroom(speed, metres, model="ACS-SN5600", lookup=False, frame_bytes=1106)
+        assert smaller.headroom_bytes == made.headroom_bytes
+    beyond = headroom(400_000, 301, model="ACS-SN5600", lookup=False)
+    assert (
+        beyond.headroom_bytes >= headroom(400_000, 300, model="ACS-SN5600", lookup=False).headroom_bytes + 4178 - 1024
+    )
