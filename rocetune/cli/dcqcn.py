@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import click
 
-from rocetune.cli import complete, quantity
+from rocetune.cli import calculator, complete, quantity
 from rocetune.cli.options import settings, shared
-from rocetune.cli.typed import Typed, carried
+from rocetune.cli.typed import Typed
 
 
 def _fixed(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, int]:
@@ -39,14 +38,7 @@ def _fixed(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
 @click.option("--kmin", type=quantity.SIZE, metavar="SIZE", help="Queue where marking starts, as in 400KB.")
 @click.option("--kmax", type=quantity.SIZE, metavar="SIZE", help="Queue from which every packet is marked.")
 @click.option("--pmax", type=quantity.PERCENT, metavar="SHARE", help="Share of packets marked at kmax, as in 20%.")
-@click.option(
-    "--rdma-mtu",
-    "--priority-mtu",
-    type=quantity.RDMA_MTU,
-    metavar="BYTES",
-    default=4096,
-    help="RDMA MTU of the lossless priority (4096).",
-)
+@calculator.RDMA_MTU
 @click.option(
     "--set",
     "fixed",
@@ -85,11 +77,10 @@ def command(
             fixed=fixed,
         )
     )
-    answer = replace(answer, next=carried(answer.follow))
-    if form == "json":
-        click.echo(dcqcn_json(answer))
-    elif form == "markdown":
-        click.echo(dcqcn_markdown(answer), nl=False)
-    else:
-        click.echo(dcqcn_text(answer, shared_options.paint()))
-        shared_options.next(answer.next)
+    calculator.put(
+        form,
+        answer,
+        text=lambda one: dcqcn_text(one, shared_options.paint()),
+        as_json=dcqcn_json,
+        as_markdown=dcqcn_markdown,
+    )

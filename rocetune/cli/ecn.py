@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from rocetune.cli import complete, quantity
+from rocetune.cli import calculator, complete, quantity
 from rocetune.cli.options import settings, shared
-from rocetune.cli.typed import Typed, carried
+from rocetune.cli.typed import Typed
 
 
 @click.command(
@@ -23,31 +22,19 @@ from rocetune.cli.typed import Typed, carried
 @click.option(
     "--tiers", type=click.IntRange(1, 3), help="Switch tiers instead of --rtt: 8 us up to two, 12 us for three."
 )
-@click.option("--asic", metavar="NAME", shell_complete=complete.asics, help="Chip or switch model in any spelling.")
-@click.option("--model", metavar="MODEL", shell_complete=complete.models, help="Switch model or SONiC hardware SKU.")
-@click.option("--ports", type=quantity.PORTS, metavar="N", help="Ports like this one on the switch (all that fit).")
-@click.option("--lossless", type=quantity.PRIORITIES, metavar="N", help="Lossless priorities per port (1).")
+@calculator.ASIC
+@calculator.MODEL
+@calculator.PORTS
+@calculator.LOSSLESS
 @click.option("--length", type=quantity.LENGTH, metavar="LENGTH", default=30.0, help="Cable length (30m).")
-@click.option("--cell", type=quantity.CELL, metavar="SIZE", help="Buffer cell, where the chip's is not known: 254B.")
-@click.option("--delay", type=quantity.DELAY, metavar="TIME", help="MAC, PHY and FEC of both ends, as in 200ns.")
-@click.option("--quanta-800g", type=click.Choice(["1810", "905"]), help="Peer's reaction at 800G (1810).")
-@click.option(
-    "--table",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    metavar="FILE",
-    help="Your own headroom table, as for `rocetune headroom`.",
-)
-@click.option("--no-table", is_flag=True, help="Compute the headroom even where a published table has a row.")
-@click.option("--alpha", type=quantity.ALPHA, metavar="A", default=1.0, help="Dynamic threshold factor (1).")
-@click.option("--mtu", type=quantity.MTU, metavar="BYTES", default=9216, help="Largest frame of the port (9216).")
-@click.option(
-    "--rdma-mtu",
-    "--priority-mtu",
-    type=quantity.RDMA_MTU,
-    metavar="BYTES",
-    default=4096,
-    help="RDMA MTU of the lossless priority (4096).",
-)
+@calculator.CELL
+@calculator.DELAY
+@calculator.QUANTA_800G
+@calculator.TABLE
+@calculator.NO_TABLE
+@calculator.ALPHA
+@calculator.MTU
+@calculator.RDMA_MTU
 @click.option(
     "--objective",
     type=click.Choice(["latency", "balanced", "throughput"]),
@@ -127,17 +114,15 @@ def _answer(form: str, plot: Path | None, compare: tuple[str, ...], asked: dict[
         from rocetune.app.plotting import plot_marking
 
         plot_marking(answer, plot)
-    answer = replace(answer, next=carried(answer.follow))
-    if form == "json":
-        click.echo(ecn_json(answer))
-    elif form == "markdown":
-        click.echo(ecn_markdown(answer, verbose=settings().verbose), nl=False)
-    else:
-        click.echo(ecn_text(answer, settings().paint(), verbose=settings().verbose))
-        settings().next(answer.next)
+    calculator.put(
+        form,
+        answer,
+        text=lambda one: ecn_text(one, settings().paint(), verbose=settings().verbose),
+        as_json=ecn_json,
+        as_markdown=lambda one: ecn_markdown(one, verbose=settings().verbose),
+    )
     quantity.drawn(plot)
-    if any(not problem.warning for problem in answer.problems):
-        raise click.exceptions.Exit(2)
+    calculator.fits(answer)
 
 
 def _list(form: str) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from rocetune.cli import complete, quantity
+from rocetune.cli import calculator, quantity
 from rocetune.cli.options import settings, shared
-from rocetune.cli.typed import Typed, carried
+from rocetune.cli.typed import Typed
 
 
 @click.command(
@@ -19,31 +18,18 @@ from rocetune.cli.typed import Typed, carried
 )
 @click.option("--speed", type=quantity.SPEED, metavar="SPEED", required=True, help="Port speed, as in 400G.")
 @click.option("--length", type=quantity.LENGTH, metavar="LENGTH", required=True, help="Cable length: 0.5m, 30m, 2km.")
-@click.option("--asic", metavar="NAME", shell_complete=complete.asics, help="Chip or switch model in any spelling.")
-@click.option("--model", metavar="MODEL", shell_complete=complete.models, help="Switch model or SONiC hardware SKU.")
-@click.option("--mtu", type=quantity.MTU, metavar="BYTES", default=9216, help="Largest frame of the port (9216).")
-@click.option(
-    "--rdma-mtu",
-    "--priority-mtu",
-    type=quantity.RDMA_MTU,
-    metavar="BYTES",
-    default=4096,
-    help="RDMA MTU of the lossless priority (4096); another number is its whole frame.",
-)
-@click.option("--cell", type=quantity.CELL, metavar="SIZE", help="Buffer cell, where the chip is not listed: 254B.")
-@click.option("--delay", type=quantity.DELAY, metavar="TIME", help="MAC, PHY and FEC of both ends, as in 200ns.")
-@click.option(
-    "--table",
-    "own",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    metavar="FILE",
-    help="Your own table before all others: pg_profile_lookup.ini, or CSV with speed_mbps, cable_m, xoff_bytes.",
-)
-@click.option("--no-table", is_flag=True, help="Compute, even where the platform's published table has a row.")
-@click.option("--quanta-800g", type=click.Choice(["1810", "905"]), help="Peer's reaction at 800G (1810).")
-@click.option("--ports", type=quantity.PORTS, metavar="N", help="Ports like this one on the switch: need and fit.")
-@click.option("--lossless", type=quantity.PRIORITIES, metavar="N", help="Lossless priorities per port, with --ports.")
-@click.option("--alpha", type=quantity.ALPHA, metavar="A", default=1.0, help="Dynamic threshold factor, with --ports.")
+@calculator.ASIC
+@calculator.MODEL
+@calculator.MTU
+@calculator.RDMA_MTU
+@calculator.CELL
+@calculator.DELAY
+@calculator.TABLE
+@calculator.NO_TABLE
+@calculator.QUANTA_800G
+@calculator.PORTS
+@calculator.LOSSLESS
+@calculator.ALPHA
 @click.option("--plot", type=quantity.PLOT, metavar="FILE", help="Draw headroom over cable length, .svg or .png.")
 @shared
 def command(
@@ -55,7 +41,7 @@ def command(
     rdma_mtu: int,
     cell: int | None,
     delay: float | None,
-    own: Path | None,
+    table: Path | None,
     no_table: bool,
     quanta_800g: str | None,
     ports: int | None,
@@ -70,9 +56,9 @@ def command(
 
     shared_options = settings()
     form = shared_options.written("text", "json", "markdown")
-    if own is not None and no_table:
+    if table is not None and no_table:
         raise click.UsageError("--table and --no-table exclude each other: give one of them.")
-    if own is not None and delay is not None:
+    if table is not None and delay is not None:
         raise click.UsageError("--table and --delay exclude each other: a row has its delay in it.")
     if lossless is not None and ports is None:
         raise click.UsageError("--lossless needs --ports: together they are what the switch must hold.")
@@ -86,7 +72,7 @@ def command(
         rdma_mtu=rdma_mtu,
         cell_bytes=cell,
         delay_ns=delay,
-        table=table_file(own) if own else None if no_table else known.own_table(chip.model),
+        table=table_file(table) if table else None if no_table else known.own_table(chip.model),
         lookup=not no_table,
         at_800g=int(quanta_800g or known.quanta_800g),
         ports=ports,
@@ -98,14 +84,12 @@ def command(
         from rocetune.app.plotting import plot_headroom
 
         plot_headroom(answer, ask, plot)
-    answer = replace(answer, next=carried(answer.follow))
-    if form == "json":
-        click.echo(headroom_json(answer))
-    elif form == "markdown":
-        click.echo(headroom_markdown(answer), nl=False)
-    else:
-        click.echo(headroom_text(answer, shared_options.paint()))
-        shared_options.next(answer.next)
+    calculator.put(
+        form,
+        answer,
+        text=lambda one: headroom_text(one, shared_options.paint()),
+        as_json=headroom_json,
+        as_markdown=headroom_markdown,
+    )
     quantity.drawn(plot)
-    if any(not problem.warning for problem in answer.problems):
-        raise click.exceptions.Exit(2)
+    calculator.fits(answer)
