@@ -13,8 +13,9 @@ from rocetune.report.answers import Follow, HeadroomAnswer, Port, Room
 from rocetune.report.sizes import show_length
 from rocetune.report.table import counted
 from rocetune.tuning import buffers, published, thresholds, wire
-from rocetune.tuning.asics import Asic, AsicTable, table
+from rocetune.tuning.asics import Asic, AsicTable, Parts, table
 from rocetune.tuning.headroom import Headroom, floor_parts, headroom
+from rocetune.tuning.headroom_rules import COPIED
 from rocetune.tuning.own_table import look_up
 from rocetune.tuning.published import PublishedTable
 from rocetune.tuning.table_text import MOST_BYTES
@@ -46,6 +47,7 @@ class HeadroomAsk:
     table: PublishedTable | None = None  # the user's own, before the shipped one
     lookup: bool = True
     at_800g: int = wire.QUANTA_800G
+    sonic: bool | None = None  # the switch runs SONiC; None: not said, and a hardware SKU of SONiC says it
     ports: int | None = None
     lossless: int | None = None
     alpha: float = thresholds.DEFAULT_ALPHA
@@ -144,7 +146,7 @@ def calculate_headroom(ask: HeadroomAsk) -> HeadroomAnswer:
     )
     if ask.ports is not None:
         room, problems, believed = room_of(ask.chip, ask.ports, ask.lossless or 1, result.headroom_bytes, ask)
-        unsure = (*believed, *_lossless_doubt(ask), *(_alpha_doubt(ask, row) if room.buffer_bytes else ()))
+        unsure = (*believed, *_lossless_doubt(ask), *(_alpha_doubt(ask) if room.buffer_bytes else ()))
         answer = replace(answer, room=room, problems=problems, assumptions=(*answer.assumptions, *unsure))
     return replace(answer, follow=_follow(ask, answer))
 
@@ -152,8 +154,8 @@ def calculate_headroom(ask: HeadroomAsk) -> HeadroomAnswer:
 def _yours(ask: HeadroomAsk, result: Headroom) -> bool:
     """True where the number rests on a table or a chip of the user's own."""
     asic = ask.chip.asic
-    field = {"preset": "headroom", "canonical": "cell_bytes"}.get(result.method, "")
-    return ask.table is not None if result.method == "table" else asic is not None and field in asic.user
+    cell = result.method == "canonical" and asic is not None and "cell_bytes" in asic.user
+    return result.yours or cell
 
 
 def compute(ask: HeadroomAsk, cable_m: float) -> Headroom:
@@ -175,6 +177,7 @@ def compute(ask: HeadroomAsk, cable_m: float) -> Headroom:
             at_800g=ask.at_800g,
             cell_bytes=ask.cell_bytes,
             delay_ns=ask.delay_ns,
+            copied=ask.sonic is not False,
         )
     except ValueError as error:
         cells = ask.cell_bytes is None and "cell" in str(error)
@@ -200,7 +203,53 @@ def _notes(ask: HeadroomAsk, result: Headroom, row: tuple[PublishedTable, publis
         )
     if row is not None and row[0].note:
         notes.append(f"{row[0].name}: {row[0].note}")
+    if result.why.source == COPIED and _sonic(ask) is None:
+        other = compute(replace(ask, sonic=False), ask.cable_m).headroom_bytes
+        notes.append(
+            f"that table is what SONiC of this maker may have; on another OS {other:,} B, as --platform arista_eos says"
+        )
+    if ask.delay_ns is not None and result.method == "canonical" and _preset_left_out(ask):
+        notes.append("--delay leaves the fitted preset out, whose fixed time has a delay of its own in it")
     return tuple(dict.fromkeys(notes))
+
+
+def _with_pools(
+    ask: HeadroomAsk, asic: Asic, fit: buffers.Fit, room: Room
+) -> tuple[buffers.Fit, Room, tuple[PlanProblem, ...], tuple[Assumption, ...]]:
+    """What the pools that SONiC configures on the model say: S where it runs SONiC, else beside it."""
+    sonic = _sonic(ask)
+    pool = asic.pool(ask.chip.model) if sonic is not False else None
+    if pool is None or not pool.headroom_bytes:
+        return fit, replace(room, whys=(fit.why,)), (), ()
+    pooled = buffers.with_own_pools(asic, pool, fit)
+    groups = room.ports * room.lossless
+    held = buffers.headroom_pool(room.need_bytes // groups, groups, pool.headroom_bytes)
+    at_once = min(held.pausing_at_once, groups)
+    room = replace(room, pool_bytes=pool.headroom_bytes, pausing_at_once=at_once)
+    crowded = _crowded(ask, pool.model, held.oversubscription, at_once, groups)
+    if sonic or pooled is fit:
+        return pooled, replace(room, own_pools=pooled is not fit, whys=(pooled.why,)), crowded, ()
+    text = (
+        f"every group has headroom of its own; SONiC on {pool.model} has a pool for it, which leaves "
+        f"S = {pooled.shared_bytes:,} B"
+    )
+    doubt = Assumption("--platform", text, "name what the switch runs: --platform sonic, or arista_eos")
+    return fit, replace(room, whys=(fit.why,)), crowded, (doubt,)
+
+
+def _sonic(ask: HeadroomAsk) -> bool | None:
+    """Whether SONiC's own pools count: as stated, or because the model is spelled as a hardware SKU of SONiC."""
+    if ask.sonic is not None:
+        return ask.sonic
+    found = published.match(ask.chip.model)
+    return True if found is not None and found.exact else None
+
+
+def _preset_left_out(ask: HeadroomAsk) -> bool:
+    """True where the preset is a fit or a line, in which no part is the delay."""
+    asic = ask.chip.asic
+    reference = asic.reference if asic is not None else None
+    return reference is not None and not isinstance(reference.preset, Parts)
 
 
 def published_rows(ask: HeadroomAsk) -> tuple[tuple[tuple[float, int], ...], str]:
@@ -235,14 +284,7 @@ def room_of(
         return room, (), (Assumption("buffer", f"buffer size {whose}; fit and PFC start are not checked"),)
     needs = [buffers.Need(ports, lossless, headroom_bytes, ask.mtu_bytes)]
     fit = buffers.fit(size, needs, slices=asic.slices)
-    room = replace(room, buffer_bytes=size, slices=asic.slices, whys=(fit.why,))
-    pool = asic.pool(chip.model)
-    crowded: tuple[PlanProblem, ...] = ()
-    if pool is not None and pool.headroom_bytes:
-        shared = buffers.headroom_pool(headroom_bytes, ports * lossless, pool.headroom_bytes)
-        at_once = min(shared.pausing_at_once, ports * lossless)
-        room = replace(room, pool_bytes=pool.headroom_bytes, pausing_at_once=at_once)
-        crowded = _crowded(ask, pool.model, shared.oversubscription, at_once, ports * lossless)
+    fit, room, crowded, believed = _with_pools(ask, asic, fit, replace(room, buffer_bytes=size, slices=asic.slices))
     if not fit.feasible:
         return room, (_too_much(asic, fit, ask, needs),), ()
     groups = -(-ports * lossless // asic.slices)
@@ -259,7 +301,7 @@ def room_of(
     except ValueError as error:
         text = f"pause starts at {start.alone_bytes:,} B: {error}"
         problem = PlanProblem(_where(ask), text, "a larger --alpha, shorter cables, fewer lossless priorities")
-        return replace(room, shared_bytes=fit.shared_bytes, xoff_bytes=start.alone_bytes), (problem,), ()
+        return replace(room, shared_bytes=fit.shared_bytes, xoff_bytes=start.alone_bytes), (problem,), believed
     room = replace(room, whys=(fit.why, start.why, gap.why))
     return (
         replace(
@@ -270,7 +312,7 @@ def room_of(
             xon_bytes=gap.xon_bytes,
         ),
         crowded,
-        (),
+        believed,
     )
 
 
@@ -338,9 +380,12 @@ def _lossless_doubt(ask: HeadroomAsk) -> tuple[Assumption, ...]:
     return () if ask.lossless else (Assumption("--lossless", "one lossless priority per port"),)
 
 
-def _alpha_doubt(ask: HeadroomAsk, row: tuple[PublishedTable, published.Row] | None) -> tuple[Assumption, ...]:
+def _alpha_doubt(ask: HeadroomAsk) -> tuple[Assumption, ...]:
     """The default alpha, where SONiC's table of the model has another: a plan for a SONiC switch counts with that."""
+    if _sonic(ask) is False:
+        return ()
     encoding = thresholds.encodings()["sonic"]
+    row = look_up(ask.chip.model, ask.chip.asic, None, True).row(ask.speed_mbps, ask.cable_m)
     threshold = row[1].threshold if row is not None else None
     if row is None or threshold is None or not encoding.low <= threshold <= encoding.high:
         return ()
@@ -355,7 +400,8 @@ def _follow(ask: HeadroomAsk, answer: HeadroomAnswer) -> tuple[Follow, ...]:
     """What to type next, about the same port."""
     plot = Follow("headroom", "headroom over cable length", (("--plot", "headroom.svg"),))
     if ask.chip.asic is None:
-        return (Follow("asics", "the chips whose buffers are known"), plot)
+        known = Follow("asics", "the chips whose buffers are known")
+        return (known, plot) if ask.cell_bytes is not None else (known,)
     if any(not problem.warning for problem in answer.problems):
         if ask.cable_m <= _IN_RACK_M:
             return (plot,)

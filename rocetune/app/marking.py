@@ -11,7 +11,7 @@ from rocetune.app.senders import DEFAULT_TIERS, Senders, Whys, flow_problems
 from rocetune.model.plan import Assumption, PlanProblem
 from rocetune.model.units import show_speed
 from rocetune.planner.compare import Line, chosen
-from rocetune.report.answers import EcnAnswer, Follow, HeadroomAnswer, Port, Term
+from rocetune.report.answers import EcnAnswer, Follow, HeadroomAnswer, Port, Room, Term
 from rocetune.report.calculators import factor
 from rocetune.report.sizes import show_length, show_time
 from rocetune.report.table import counted
@@ -40,6 +40,7 @@ class EcnAsk:
     cell_bytes: int | None = None
     delay_ns: float | None = None
     at_800g: int = wire.QUANTA_800G
+    sonic: bool | None = None  # the switch runs SONiC
     table: PublishedTable | None = None  # the user's own headroom table
     lookup: bool = True
     objective: ecn.Objective = "balanced"
@@ -137,6 +138,7 @@ def _held(ask: EcnAsk) -> HeadroomAnswer | None:
             cell_bytes=ask.cell_bytes,
             delay_ns=ask.delay_ns,
             at_800g=ask.at_800g,
+            sonic=ask.sonic,
             table=ask.table,
             lookup=ask.lookup,
             ports=ask.ports or all_ports(ask.chip.asic, ask.speed_mbps),
@@ -324,16 +326,24 @@ def _room_terms(held: HeadroomAnswer, bounds: ecn.Bounds | None, alpha: float) -
     ]
     if room.shared_bytes is None or bounds is None or room.buffer_bytes is None:
         return terms
-    split = f") / {room.slices} slices, down" if room.slices > 1 else ""
-    start, a = "(" if split else "", factor(alpha)
+    a = factor(alpha)
     ports, queues = _per_slice(held)
     strict = f"{a} x S / ({counted(ports, 'port')} + {a} x {counted(queues, 'queue')})"
     return [
         *terms,
-        Term("S", f"{start}{room.buffer_bytes:,} - need{split}", float(room.shared_bytes)),
+        Term("S", _left(room), float(room.shared_bytes)),
         Term("strict bound", strict, bounds.strict_bytes),
         Term("xoff", f"{a} x S / (1 + {a}): PFC starts, one ingress", bounds.incast_bytes),
     ]
+
+
+def _left(room: Room) -> str:
+    """What S is made of."""
+    made = f"{room.buffer_bytes:,} - need"
+    if room.own_pools:
+        made = next(step for step in room.whys[0].steps if "S = " in step).split(" = ", 1)[1].rsplit(" = ", 1)[0]
+        made = f"{made}: SONiC's pools" if room.slices == 1 else made
+    return f"({made}) / {room.slices} slices, down" if room.slices > 1 else made
 
 
 def _follow(ask: EcnAsk, line: Line, flows: int) -> tuple[Follow, ...]:

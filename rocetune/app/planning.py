@@ -37,6 +37,7 @@ def make_plan(ws: Workspace, asics: Mapping[str, str] | None = None) -> Plan:
     habits = Habits(
         frozenset(item.name for item in known if item.one_headroom),
         frozenset(item.name for item in known if not item.sonic_tables),
+        {item.name: item.alphas for item in known if item.alphas},
     )
     return plan_fabric(fabric, asics, habits)
 

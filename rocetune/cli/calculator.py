@@ -40,11 +40,29 @@ NO_TABLE = click.option(
     "--no-table", is_flag=True, help="Compute the headroom, even where a published table has a row."
 )
 QUANTA_800G = click.option("--quanta-800g", type=click.Choice(["1810", "905"]), help="Peer's reaction at 800G (1810).")
+PLATFORM = click.option(
+    "--platform",
+    metavar="NAME",
+    shell_complete=complete.platforms,
+    help="What the switch runs: sonic, arista_eos (else as if SONiC).",
+)
 PORTS = click.option("--ports", type=quantity.PORTS, metavar="N", help="Ports like this one on the switch.")
 LOSSLESS = click.option("--lossless", type=quantity.PRIORITIES, metavar="N", help="Lossless priorities per port (1).")
 ALPHA = click.option(
     "--alpha", type=quantity.ALPHA, metavar="A", default=1.0, help="Dynamic threshold factor of the buffer (1)."
 )
+
+
+def runs_sonic(platform: str | None) -> bool | None:
+    """Whether SONiC's tables and pools count; None where nobody said. Raises UsageError for an unknown name."""
+    if platform is None:
+        return None
+    from rocetune import platforms
+
+    known = [name for name in platforms.names() if name != "linux"]  # what servers run, as in the inventory
+    if platform not in known:
+        raise click.UsageError(f"--platform: there is no switch platform {platform!r}; known: {', '.join(known)}.")
+    return platforms.get(platform).sonic_tables
 
 
 def put(

@@ -24,6 +24,7 @@ from rocetune.cli.typed import Typed
 )
 @calculator.ASIC
 @calculator.MODEL
+@calculator.PLATFORM
 @calculator.PORTS
 @calculator.LOSSLESS
 @click.option("--length", type=quantity.LENGTH, metavar="LENGTH", default=30.0, help="Cable length (30m).")
@@ -101,6 +102,7 @@ def _answer(form: str, plot: Path | None, compare: tuple[str, ...], asked: dict[
             at_800g=int(asked["quanta_800g"] or known.quanta_800g),
             table=table_file(asked["table"]) if asked["table"] else own,
             lookup=not asked["no_table"],
+            sonic=calculator.runs_sonic(asked["platform"]),
             mtu_bytes=asked["mtu"],
             rdma_mtu=asked["rdma_mtu"],
             objective=asked["objective"] or "balanced",

@@ -20,6 +20,7 @@ from rocetune.cli.typed import Typed
 @click.option("--length", type=quantity.LENGTH, metavar="LENGTH", required=True, help="Cable length: 0.5m, 30m, 2km.")
 @calculator.ASIC
 @calculator.MODEL
+@calculator.PLATFORM
 @calculator.MTU
 @calculator.RDMA_MTU
 @calculator.CELL
@@ -37,6 +38,7 @@ def command(
     length: float,
     asic: str | None,
     model: str | None,
+    platform: str | None,
     mtu: int,
     rdma_mtu: int,
     cell: int | None,
@@ -74,6 +76,7 @@ def command(
         delay_ns=delay,
         table=table_file(table) if table else None if no_table else known.own_table(chip.model),
         lookup=not no_table,
+        sonic=calculator.runs_sonic(platform),
         at_800g=int(quanta_800g or known.quanta_800g),
         ports=ports,
         lossless=lossless,

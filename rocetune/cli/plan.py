@@ -44,8 +44,8 @@ def command(explain: str | None, compared: tuple[str, ...], more: tuple[str, ...
         from rocetune.report.explain import explain_json, explain_text, find
 
         device, _ = find(plan, explain)
-        plan = as_taken(plan, device.device.name)
-        click.echo(explain_json(plan, explain) if form == "json" else explain_text(plan, explain))
+        taken = as_taken(plan, device.device.name)
+        click.echo((explain_json if form == "json" else explain_text)(taken, explain, plan))
     else:
         names = select(workspace, plan, shared_options.limit)
         if form == "json":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ def command(output: Path | None) -> None:
     """Print, or write to a folder as <device><suffix> with side files under <device>/."""
     from rocetune import platforms
     from rocetune.app.planning import make_plan, refuse_problems, render, select, with_refusals
+    from rocetune.report.plan import problems_text
     from rocetune.report.table import counted, to_json
 
     shared_options = settings()
@@ -30,6 +32,8 @@ def command(output: Path | None) -> None:
     workspace = shared_options.workspace()
     plan = with_refusals(make_plan(workspace))
     refuse_problems(plan)
+    if plan.problems:  # warnings; on stderr, as what is printed may be a configuration
+        click.echo(problems_text(plan.problems, shared_options.paint(sys.stderr)) + "\n", err=True)
     # Everything is rendered before the first byte is written: a device that cannot be rendered leaves no half output.
     documents = {
         name: (platforms.get(plan.devices[name].device.platform).running_suffix, rendered)

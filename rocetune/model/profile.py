@@ -327,7 +327,8 @@ class Profile(Model):
         ge=1,
         le=16,
         description="headroom of all lossless ports of a switch may be this many times the pool kept for it, where it "
-        "does not fit otherwise; 1 = never",
+        "does not fit otherwise; 1 = never. The pools that SONiC itself configures on a model are as they are: a plan "
+        "warns where they hold less than half",
     )
     dcbx: Literal["off", "ieee"] = "off"
     storm_prevention: Ms | Literal["off", "auto"] = Field(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from rocetune.model.fabric import Device, Fabric, Port
 from rocetune.model.plan import Assumption, DevicePlan, EcnBasis, Plan, PortPlan, Setting
@@ -27,10 +27,11 @@ from rocetune.tuning.ecn import RTT_SOURCE, Curve
 @dataclass(frozen=True, slots=True)
 class Habits:
     """Names of platforms by what they do with headroom: one number for all lossless ports of a switch; no SONiC and
-    so none of the tables that its makers copy."""
+    so none of the tables that its makers copy. ``alphas``: how each writes alpha, a key of alpha_encodings.yaml."""
 
     one_headroom: frozenset[str] = frozenset()
     no_sonic: frozenset[str] = frozenset()
+    alphas: Mapping[str, str] = field(default_factory=dict)
 
 
 def plan(fabric: Fabric, asics: Mapping[str, str] | None = None, habits: Habits | None = None) -> Plan:
@@ -148,9 +149,10 @@ class _Planner:
         said = device.declared
         read = self._asics.get(device.name)
         copied = device.platform not in self._habits.no_sonic
-        key = (read, said.get("asic"), said.get("model"), said.get("hwsku"), copied)
+        alphas = self._habits.alphas.get(device.platform, "")
+        key = (read, said.get("asic"), said.get("model"), said.get("hwsku"), copied, alphas)
         if key not in self._chips:
-            self._chips[key] = chip_of(device, read, self._knowledge, copied)
+            self._chips[key] = chip_of(device, read, self._knowledge, copied, alphas)
         return self._chips[key]
 
     def _shape(self, kind: str, chip: Chip | None, counts: Counts) -> Shape:

@@ -56,6 +56,11 @@ class Combination:
         """The dynamic threshold factor of a class: the profile's, else the one that the switch itself will use."""
         return self.own_alpha or DEFAULT_ALPHA if pfc.alpha == "auto" else pfc.alpha
 
+    def written_alpha(self, pfc: Pfc) -> float:
+        """The factor that the switch has once :meth:`alpha` is written: platforms know steps, mostly powers of two."""
+        alpha = self.alpha(pfc)
+        return encodings()[self.chip.alphas].written(alpha) if self.chip is not None and self.chip.alphas else alpha
+
     @property
     def own_alpha(self) -> float | None:
         """``dynamic_th`` of the switch's own table row as a factor; None without a row, or where it names no such."""

@@ -73,7 +73,7 @@ class _Thresholds:
         self.combination, self.name, self.pfc, self.buffer = combination, name, pfc, buffer
         self.frame = wire.roce_frame_bytes(combination.profile.rdma_mtu) - wire.GAP_BYTES
         self.gap = thresholds.xon_gap_bytes(combination.profile.mtu)
-        alpha = combination.alpha(pfc)
+        alpha = combination.written_alpha(pfc)
         self.start: int | None = None  # queue length at which one group alone is paused
         if isinstance(pfc.xoff, int):
             self.start, self.key = pfc.xoff, "xoff"

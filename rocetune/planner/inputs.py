@@ -9,6 +9,7 @@ from rocetune.model.plan import Why
 from rocetune.planner.notes import Believed, Problem
 from rocetune.tuning.asics import Asic, AsicTable
 from rocetune.tuning.knowledge import Knowledge
+from rocetune.tuning.published import near_sku
 
 # The longest cable of each medium that is in common use: what a port gets whose length nobody stated.
 REACH_M = {"dac": 3.0, "aec": 7.0, "aoc": 30.0, "vr": 50.0, "sr": 100.0, "dr": 500.0, "fr": 2000.0, "lr": 10_000.0}
@@ -29,9 +30,10 @@ class Chip:
     source: str = ""  # whose headroom table or preset that is; empty: the chip's reference preset
     place: int = 0  # in the table of chips, an unknown one last
     copied: bool = True  # the switch may run a headroom table that its maker copied from another chip's
+    alphas: str = ""  # how the switch writes alpha, a key of alpha_encodings.yaml; empty: as it stands
 
 
-def chip_of(device: Device, read: str | None, knowledge: Knowledge, copied: bool) -> Chip:
+def chip_of(device: Device, read: str | None, knowledge: Knowledge, copied: bool, alphas: str = "") -> Chip:
     """``read`` is what the device itself said (its facts); else the inventory's ``asic``, ``model`` or ``hwsku``.
 
     ``copied``: the switch runs SONiC, where makers reuse tables of other chips.
@@ -39,8 +41,8 @@ def chip_of(device: Device, read: str | None, knowledge: Knowledge, copied: bool
     chip = _chip(device, read, knowledge.asics)
     place = next((n for n, asic in enumerate(knowledge.asics) if asic is chip.asic), len(knowledge.asics))
     source = knowledge.source(chip.asic, chip.model)
-    rules = (*knowledge.rules(chip.asic, chip.model), copied)
-    return replace(chip, rules=rules, source=source, place=place, copied=copied)
+    rules = (*knowledge.rules(chip.asic, chip.model), copied, alphas)
+    return replace(chip, rules=rules, source=source, place=place, copied=copied, alphas=alphas)
 
 
 def _chip(device: Device, read: str | None, known: AsicTable) -> Chip:
@@ -63,7 +65,7 @@ def _chip(device: Device, read: str | None, known: AsicTable) -> Chip:
         return Chip(declared, None, (), (Problem(text, "correct asic, or model or hwsku", field=("asic",)),))
     found = declared or by_model
     if found is not None:
-        return Chip(found, model, _doubts(found))
+        return Chip(found, model, _doubts(found), _mistyped_sku(device, model))
     text = "ASIC unknown: headroom is that of the most demanding chip, the buffer fit is not checked"
     believed = Believed(text, "state asic in the inventory, as in asic: Tomahawk 3")
     return Chip(None, model, (believed,), (_unknown_model(device, model, known),))
@@ -88,6 +90,20 @@ def _unknown_model(device: Device, model: str | None, known: AsicTable) -> Probl
     near = known.near_models(model) if model else ()
     hint = f"did you mean {' or '.join(near)}? Else " if near else ""
     return Problem(text, f"{hint}state asic, as in asic: Tomahawk 3", field=(key,), warning=True)
+
+
+def _mistyped_sku(device: Device, model: str | None) -> tuple[Problem, ...]:
+    """A warning: a hardware SKU that nobody lists gets the largest likely headroom, not that of its neighbour."""
+    sku = device.declared.get("hwsku")
+    near = near_sku(sku) if sku and sku == model else ""
+    if not near:
+        return ()
+    text = f"hwsku {sku!r} is none whose headroom table is known: what its model or chip suggests is planned"
+    return (
+        Problem(
+            text, f"did you mean {near}? Else give its table: tuning.headroom_tables", field=("hwsku",), warning=True
+        ),
+    )
 
 
 def _doubts(asic: Asic) -> tuple[Believed, ...]:

@@ -70,10 +70,10 @@ def room_of(chip: Chip, counts: Counts, knowledge: Knowledge) -> Room:
     needs = [need for item, count in counts for need in _needs(item, count)]
     fit, believed = _fit(size, needs, slices, counts)
     pool = asic.pool(chip.model)
-    problems: tuple[Problem, ...] = ()
+    problems = _no_pool_here(fit, counts)
     if chip.copied and pool is not None and pool.packets_bytes and pool.headroom_bytes and fit.feasible:
-        fit = _own_pools(asic, pool, fit)
-        problems = _crowded(pool.model, fit.need_bytes, pool.headroom_bytes, counts)
+        fit = buffers.with_own_pools(asic, pool, fit)
+        problems += _crowded(pool.model, fit.need_bytes, pool.headroom_bytes, counts)
     why: dict[Path, Why] = {("buffer",): fit.why}
     most = max((size for item, _ in counts for size, _ in item.headrooms.values()), default=0)
     if chip.copied and pool is not None and pool.headroom_bytes and most:
@@ -109,16 +109,17 @@ def _fit(
     return shared, (Believed(text, "a device that shares no headroom pool cannot hold it"),)
 
 
-def _own_pools(asic: Asic, pool: Pool, fit: buffers.Fit) -> buffers.Fit:
-    """S as SONiC has it: what its configured pools leave, whatever the headroom of these ports adds up to."""
-    assert pool.packets_bytes and pool.headroom_bytes
-    left = buffers.pool_shared(asic.key, pool.packets_bytes, pool.headroom_bytes, asic.nominal_bytes)
-    each = left.shared_bytes // asic.slices
-    steps = [step for step in fit.why.steps if " lossless x " in step]
-    steps += [f"{left.why.steps[0]} ({left.why.source})", f"SONiC's pools on {pool.model}: {left.why.steps[1]}"]
-    if asic.slices > 1:
-        steps.append(f"{asic.slices} slices that do not lend: S = {each:,} B each")
-    return replace(fit, shared_bytes=each, why=replace(fit.why, steps=tuple(steps), source="sonic-buildimage"))
+def _no_pool_here(fit: buffers.Fit, counts: Counts) -> tuple[Problem, ...]:
+    """A warning where an over-subscribed pool is counted on and the switch's own table knows none."""
+    kept = next((item for item, _ in counts if item.own_row is not None and item.own_row[0].private), None)
+    if kept is None or kept.own_row is None or fit.oversubscription == 1:
+        return ()
+    text = (
+        f"headroom fits only over-subscribed {fit.oversubscription:g} times, but {kept.own_row[0].name}, the switch's "
+        "own table, keeps it inside each group: no pool is shared, and what does not fit is not there"
+    )
+    remedy = "shorter cables or fewer lossless classes; or a hardware SKU with a shared headroom pool"
+    return (Problem(text, remedy, kept.profile.name, kept.at("oversubscription"), warning=True),)
 
 
 def _crowded(model: str, need_bytes: int, pool_bytes: int, counts: Counts) -> tuple[Problem, ...]:
@@ -149,7 +150,7 @@ def more_than_carried(asic: Asic | None, counts: Counts) -> tuple[Problem, ...]:
 def _pause_start(shared_bytes: int, counts: Counts, priority: int, groups: int) -> Why:
     """Where a group pauses alone, and where when all are congested."""
     alphas = [
-        item.alpha(intent.pfc)
+        item.written_alpha(intent.pfc)
         for item, _ in counts
         for _, intent in lossless(item.profile)
         if intent.priority == priority and intent.pfc.xoff == "auto"
@@ -172,7 +173,7 @@ def _bounds(
         made = []
         per_slice = -(-ports // slices)
         for xoff, alpha in dict.fromkeys(
-            (intent.pfc.xoff, item.alpha(intent.pfc))
+            (intent.pfc.xoff, item.written_alpha(intent.pfc))
             for item, _ in counts
             for _, intent in lossless(item.profile)
             if intent.priority == priority
@@ -197,14 +198,22 @@ def _needs(combination: Combination, count: int) -> Iterable[buffers.Need]:
 
 
 def _incasts(shared_bytes: int, counts: Counts) -> dict[Path, Why]:
-    """Where PFC starts when all the senders that can meet on a port do, by priority: for its fastest kind of port."""
+    """Where PFC starts when all the senders that can meet on a port do, by priority: for its fastest kind of port.
+
+    Flows come in through ports of the switch: no more ports than there are beside the one that they leave by.
+    """
     found: dict[Path, Why] = {}
+    ports: dict[int, int] = {}
+    for item, count in counts:
+        for _, intent in lossless(item.profile):
+            ports[intent.priority] = ports.get(intent.priority, 0) + count
     for item, _ in sorted(counts, key=lambda found: -(found[0].speed_mbps or 0)):
         for _, intent in lossless(item.profile):
             key: Path = ("incast", intent.priority)
             if key not in found and item.speed_mbps is not None and intent.pfc.xoff == "auto":
-                degree = (item.senders, item.speed_mbps, item.rtt_us)
-                found[key] = ecn.incast(shared_bytes, item.alpha(intent.pfc), *degree).why
+                degree = max(1, min(item.senders, ports[intent.priority] - 1))
+                alpha = item.written_alpha(intent.pfc)
+                found[key] = ecn.incast(shared_bytes, alpha, degree, item.speed_mbps, item.rtt_us).why
     return found
 
 

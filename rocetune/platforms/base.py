@@ -109,6 +109,7 @@ class Platform(Protocol):
     unconfirmed: tuple[Assumption, ...]  # what is believed only; shown in plan and `platforms`
     owned: tuple[KeyRule, ...]
     sonic_tables: bool  # headroom comes from SONiC's pg_profile_lookup.ini, which makers copy from chip to chip
+    alphas: str  # how it writes the factor of a dynamic threshold: a key of alpha_encodings.yaml; empty: it does not
     one_headroom: bool  # all lossless ports of a switch get the largest headroom that any of them needs
 
     def commands(self, purpose: Purpose, facts: Facts | None) -> tuple[str, ...]:

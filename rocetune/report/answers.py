@@ -62,6 +62,7 @@ class Room:
     xon_bytes: int | None = None
     pool_bytes: int | None = None  # shared headroom pool that the network OS configures on this model
     pausing_at_once: int | None = None  # priority groups that it holds, of those that there are
+    own_pools: bool = False  # S is what those pools leave, not what the need leaves of the buffer
     slices: int = 1
     whys: tuple[Why, ...] = ()
 

@@ -12,6 +12,7 @@ from rocetune.report.plan import problems_text
 from rocetune.report.sizes import show_length, show_size, us
 from rocetune.report.table import PLAIN, Paint, counted, markdown_table, table, to_json
 from rocetune.tuning.duration import show_us
+from rocetune.tuning.headroom_rules import COPIED
 
 _HEAD = ("term", "formula", "bytes")
 
@@ -125,7 +126,10 @@ def _basis(answer: HeadroomAnswer) -> list[str]:
 def _method(answer: HeadroomAnswer) -> str:
     yours = answer.confidence == "yours"
     sure = "" if yours else f" (confidence of the figures: {answer.confidence})"
-    return f"method: {method_words(answer.result.method, yours=yours)}{sure}"
+    words = method_words(answer.result.method, yours=yours)
+    if answer.result.why.source == COPIED:
+        words = "preset of a table that makers copy from chip to chip"
+    return f"method: {words}{sure}"
 
 
 def method_words(method: str, *, yours: bool) -> str:
@@ -134,13 +138,13 @@ def method_words(method: str, *, yours: bool) -> str:
 
 
 _METHODS = {
-    "table": "row of a table, at the next listed length",
+    "table": "row of the platform's published table",
     "preset": "preset fitted to the vendor's table",
     "canonical": "canonical sum with the worst factor of the chip's cells",
     "generic": "canonical sum with the largest cell of any chip",
 }
 _YOURS = {
-    "table": "row of your own table, at the next listed length",
+    "table": "row of your own table",
     "preset": "preset of your own chip",
     "canonical": "canonical sum with the worst factor of the cells of your own chip",
 }

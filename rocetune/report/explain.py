@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from rocetune.model.plan import Assumption, DevicePlan, Plan, PlanProblem, PortPlan, Setting, Why
 from rocetune.model.qos import Path, leaves
@@ -29,19 +30,28 @@ _OWN_WORDS = {
 _SECTIONS = {"host": "NIC", "watchdog": "PFC watchdog"}
 
 
-def explain_text(plan: Plan, where: str) -> str:
-    """``where`` is ``DEV`` or ``DEV:PORT``. Raises LookupError that names what exists."""
+Wishes = Mapping[str, Mapping[Path, object]]  # by setting: what was planned, before the platform took it
+_NO_WISHES: Wishes = MappingProxyType({})
+
+
+def explain_text(plan: Plan, where: str, planned: Plan | None = None) -> str:
+    """``where`` is ``DEV`` or ``DEV:PORT``. Raises LookupError that names what exists.
+
+    ``plan`` is what the platform takes; of ``planned`` each number that it takes otherwise is shown beside it.
+    """
     device, port = find(plan, where)
+    wishes = _wishes(planned, device.device.name)
     if port is not None:
-        return explain(plan, device.device.name, port.port.name)
+        sections = _sections(port.setting, port, wishes)
+        return "\n\n".join([_port_heading(plan, port), *sections, *_device_blocks(plan, device)])
     blocks = [_device_heading(device)]
-    blocks += [_setting_block(setting, ports) for setting, ports in _by_setting(device)]
+    blocks += [_setting_block(setting, ports, wishes) for setting, ports in _by_setting(device)]
     return "\n\n".join([*blocks, *_device_blocks(plan, device)])
 
 
 def explain(plan: Plan, device: str, port: str, path: Path | None = None) -> str:
     """One port, or with ``path`` one leaf of it. Raises LookupError when a name or the leaf does not exist."""
-    found, item = find(plan, f"{device}:{port}")
+    _, item = find(plan, f"{device}:{port}")
     if item is None:
         raise LookupError(f"{device} has no planned port {port!r}")
     if path is not None:
@@ -50,18 +60,28 @@ def explain(plan: Plan, device: str, port: str, path: Path | None = None) -> str
         if why is None:
             raise LookupError(f"{device}:{port} has no {'.'.join(map(str, path))}")
         return "\n".join(_leaf_lines(path, value, why, item.port.speed_mbps))
-    return "\n\n".join([_port_heading(plan, item), *_sections(item.setting, item), *_device_blocks(plan, found)])
+    return explain_text(plan, f"{device}:{port}")
 
 
-def explain_document(plan: Plan, where: str) -> encode.Json:
-    """The same as data: settings with value and reason per path, and what exists once per device."""
+def _wishes(planned: Plan | None, device: str) -> Wishes:
+    if planned is None:
+        return _NO_WISHES
+    return {item.setting.name: dict(leaves(item.setting.qos)) for item in planned.devices[device].ports}
+
+
+def explain_document(plan: Plan, where: str, planned: Plan | None = None) -> encode.Json:
+    """The same as data: settings with value and reason per path, and what exists once per device.
+
+    A value that the platform takes otherwise than planned has ``planned`` beside it.
+    """
     device, port = find(plan, where)
+    wishes = _wishes(planned, device.device.name)
     used = {port.setting.name: (port.setting, [port])} if port else {s.name: (s, p) for s, p in _by_setting(device)}
     return {
         "format": "rocetune.explain/1",
         "device": device.device.name,
         "ports": {item.port.name: name for name, (_, ports) in used.items() for item in ports},
-        "settings": {name: _setting_json(setting) for name, (setting, _) in used.items()},
+        "settings": {name: _setting_json(setting, wishes) for name, (setting, _) in used.items()},
         "device_why": [{"path": list(path), **encode.why_json(why)} for path, why in device.why.items()],
         "assumptions": [encode.assumption_json(item) for item in _assumptions(plan, device)],
         "unsupported": [encode.unsupported_json(item) for item in device.unsupported],
@@ -69,9 +89,9 @@ def explain_document(plan: Plan, where: str) -> encode.Json:
     }
 
 
-def explain_json(plan: Plan, where: str) -> str:
+def explain_json(plan: Plan, where: str, planned: Plan | None = None) -> str:
     """:func:`explain_document` as text."""
-    return to_json(explain_document(plan, where))
+    return to_json(explain_document(plan, where, planned))
 
 
 def find(plan: Plan, where: str) -> tuple[DevicePlan, PortPlan | None]:
@@ -131,22 +151,25 @@ def _about(setting: Setting) -> str:
     return ", ".join(words)
 
 
-def _setting_block(setting: Setting, ports: list[PortPlan]) -> str:
+def _setting_block(setting: Setting, ports: list[PortPlan], wishes: Wishes) -> str:
     heading = f"{compact(item.port.name for item in ports)}\nsetting {setting.name}: {_about(setting)}"
-    return "\n\n".join([heading, *_sections(setting, ports[0])])
+    return "\n\n".join([heading, *_sections(setting, ports[0], wishes)])
 
 
-def _sections(setting: Setting, item: PortPlan) -> Iterator[str]:
+def _sections(setting: Setting, item: PortPlan, wishes: Wishes) -> Iterator[str]:
     """Overrides, then the leaves: the port's own, each priority's, the watchdog's, the NIC's."""
     if setting.winners:
         yield "overrides\n" + "\n".join(f"  {name} decided by {who}" for name, who in setting.winners)
     speed = setting.qos.speed_mbps or item.port.speed_mbps
     groups: dict[str, list[str]] = {}
+    wished = wishes.get(setting.name, {})
     for path, value in leaves(setting.qos):
         if path[-1] in ("name", "owned", "lossless"):
             continue
         why = setting.why.get(path, Why("unexplained"))
-        groups.setdefault(_section(setting, path), []).extend(_leaf_lines(path, value, why, speed, "  "))
+        groups.setdefault(_section(setting, path), []).extend(
+            _leaf_lines(path, value, why, speed, "  ", wished.get(path, value))
+        )
     for name, lines in groups.items():
         yield "\n".join([name, *lines])
 
@@ -160,10 +183,14 @@ def _section(setting: Setting, path: Path) -> str:
     return _SECTIONS.get(str(path[0]), "port")
 
 
-def _leaf_lines(path: Path, value: object, why: Why, speed: int | None, indent: str = "") -> list[str]:
+def _leaf_lines(
+    path: Path, value: object, why: Why, speed: int | None, indent: str = "", wished: object = None
+) -> list[str]:
     words = str(path[-1])
     name = _OWN_WORDS.get(words) or WORDS.get(words) or words.replace("_", " ")
     shown = _shown(words, value, speed)
+    if wished not in (None, value):
+        shown += f" on this platform, {_shown(words, wished, speed)} planned"
     short = not why.steps and not why.bounds and not why.rounding
     if short:
         return [f"{indent}{name} = {shown}   ({why.source or why.rule})"]
@@ -240,12 +267,15 @@ def _device_lines(why: Mapping[Path, Why]) -> Iterator[str]:
         yield from _why_lines(reason, "      ")
 
 
-def _setting_json(setting: Setting) -> encode.Json:
-    values = [
-        {"path": list(path), "value": _plain(value), "why": encode.why_json(setting.why[path])}
-        for path, value in leaves(setting.qos)
-        if path in setting.why
-    ]
+def _setting_json(setting: Setting, wishes: Wishes) -> encode.Json:
+    wished = wishes.get(setting.name, {})
+    values = []
+    for path, value in leaves(setting.qos):
+        if path in setting.why:
+            entry = {"path": list(path), "value": _plain(value)}
+            if wished.get(path) not in (None, value):
+                entry["planned"] = _plain(wished[path])
+            values.append({**entry, "why": encode.why_json(setting.why[path])})
     return {
         "network": setting.network,
         "profile": setting.profile.name,

@@ -73,10 +73,10 @@ class Site:
         """A planner's problem with the line that caused it, of a profile or of the inventory, where that is known."""
         path = ("profiles", problem.profile, *problem.field) if problem.profile else problem.field
         place = self._place(*path)
-        text = f"{problem.where}: {problem.text}" if problem.where else problem.text
         if place is None:
             return SiteError(problem.where or "plan", 0, 0, problem.text, problem.remedy)
         at = self._sources.position(place)
+        text = problem.text if problem.where in ("", at.file) else f"{problem.where}: {problem.text}"
         return SiteError(at.file, at.line, at.column, text, problem.remedy, self._sources.line(place))
 
 

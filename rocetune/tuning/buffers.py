@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rocetune.model.plan import Why
+from rocetune.tuning.asics import Asic, Pool
 from rocetune.tuning.wire import positive
 
 AI_OVERSUBSCRIPTION = 2.0  # our judgement for synchronised incast; above it the plan warns
@@ -78,6 +79,22 @@ def pool_shared(asic: str, size_bytes: int, xoff_bytes: int, chip_bytes: int | N
     words = "size contains the headroom pool" if inside else "the headroom pool is beside size"
     inputs = (("asic", asic), ("size_bytes", size_bytes), ("xoff_bytes", xoff_bytes))
     return SharedPool(shared, confirmed, Why("buffer.sonic_pool", inputs, (words, step), source=source))
+
+
+def with_own_pools(asic: Asic, pool: Pool | None, found: Fit) -> Fit:
+    """S as SONiC has it: what the pools that it configures on a model leave, whatever these ports add up to.
+
+    The same Fit where it is not feasible, or the pools are not known.
+    """
+    if pool is None or not pool.packets_bytes or not pool.headroom_bytes or not found.feasible:
+        return found
+    left = pool_shared(asic.key, pool.packets_bytes, pool.headroom_bytes, asic.nominal_bytes)
+    each = left.shared_bytes // asic.slices
+    steps = [step for step in found.why.steps if " lossless x " in step]
+    steps += [f"{left.why.steps[0]} ({left.why.source})", f"SONiC's pools on {pool.model}: {left.why.steps[1]}"]
+    if asic.slices > 1:
+        steps.append(f"{asic.slices} slices that do not lend: S = {each:,} B each")
+    return replace(found, shared_bytes=each, why=replace(found.why, steps=tuple(steps), source="sonic-buildimage"))
 
 
 @dataclass(frozen=True, slots=True)

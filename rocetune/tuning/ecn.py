@@ -46,7 +46,7 @@ class RoundTrip:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Upper bounds on kmax in bytes; ``incast`` for one ingress port."""
+    """Upper bounds on kmax in bytes; ``incast`` for one ingress port, in whole bytes as pause starts there."""
 
     strict_bytes: float
     incast_bytes: float
@@ -127,7 +127,7 @@ def bounds(shared_bytes: int, ports: int, queues: int, alpha: float) -> Bounds:
     n ports are fed by one ingress group. With P priorities on every port that is ``alpha*S / (n*(1+alpha*P))``.
     """
     strict = alpha * shared_bytes / (positive(ports, "a port count", "32") + alpha * queues)
-    incast = incast_bound(shared_bytes, alpha)
+    incast = float(math.floor(incast_bound(shared_bytes, alpha)))
     steps = (
         f"strict: {alpha:g} x {shared_bytes:,} / ({ports} ports + {alpha:g} x {queues} queues) = {strict:,.0f} B",
         f"incast, one ingress: {alpha:g} x {shared_bytes:,} / (1 + {alpha:g}) = {incast:,.0f} B",

@@ -113,6 +113,19 @@ def params(preset: Preset, speed_mbps: int, fixed: Mapping[str, int] = _NONE_FIX
     return _with_fixed(made, fixed, 50 if preset == "paper" else 4) if fixed else made
 
 
+_COUNTED = frozenset(
+    {
+        "dce_tcp_rtt",
+        "min_time_between_cnps",
+        "rate_reduce_monitor_period",
+        "rpg_ai_rate",
+        "rpg_byte_reset",
+        "rpg_threshold",
+        "rpg_time_reset",
+    }
+)  # parameters of a NIC that the model knows; the gain of alpha drops out
+
+
 def _with_fixed(made: Params, fixed: Mapping[str, int], spacing_us: int) -> Params:
     spacing = max(fixed.get("min_time_between_cnps", spacing_us), fixed.get("rate_reduce_monitor_period", 4))
     byte_counter, assumed = made.byte_counter_bytes, made.assumed
@@ -124,6 +137,12 @@ def _with_fixed(made: Params, fixed: Mapping[str, int], spacing_us: int) -> Para
             assumed = (f"byte counter {counter} taken as off: its unit on the NIC is not confirmed", *assumed)
     if "min_time_between_cnps" in fixed:
         assumed = tuple(item for item in assumed if item != _SPACING)
+    left = sorted(set(fixed) - _COUNTED)
+    if left:
+        assumed = (*assumed, f"{', '.join(left)}: not in the fluid model, so the prediction is made without")
+    if fixed.get("rpg_ai_rate") == 0:
+        assumed = (*assumed, "rpg_ai_rate 0: flows do not speed up again, so where they settle says little")
+    counted = ", ".join(sorted(set(fixed) & _COUNTED))
     return replace(
         made,
         ai_mbps=fixed.get("rpg_ai_rate", made.ai_mbps),
@@ -132,7 +151,7 @@ def _with_fixed(made: Params, fixed: Mapping[str, int], spacing_us: int) -> Para
         cnp_interval_us=positive(spacing, "a CNP interval", "4 us"),
         alpha_timer_us=positive(fixed.get("dce_tcp_rtt", made.alpha_timer_us), "an alpha timer", "1 us"),
         fast_recovery=fixed.get("rpg_threshold", made.fast_recovery),
-        source=f"{made.source}; fixed by the user: {', '.join(sorted(fixed))}",
+        source=f"{made.source}; fixed by the user: {counted}" if counted else made.source,
         assumed=assumed,
     )
 

@@ -108,6 +108,8 @@ def headroom(
     floor = physical_bytes(speed_mbps, cable_m, mtu_bytes=mtu_bytes, frame_bytes=frame_bytes, quanta=quanta)
     known = look_up(model, asic, table, lookup)
     asic = asic or known.asic
+    if asic is not None and cell_bytes == asic.cell_bytes and cell_bytes is not None and cell_bytes < VOQ_CELL_BYTES:
+        cell_bytes = None  # what is known anyway is not stated
     case = Case(
         speed_mbps,
         cable_m,
@@ -162,13 +164,13 @@ def _notes(case: Case, known: LookUp, made: Made) -> tuple[str, ...]:
     """What every number of this speed or chip should be read with."""
     found: list[str] = []
     if case.speed_mbps > 400_000:
-        where = "in this number" if made.reacts else "in its floor alone"
+        where = "" if made.reacts else ", which counts for the floor of this number alone"
         sonic = ""
         if case.speed_mbps <= 800_000:
             sonic = "; 1810 keeps the time of 400G, SONiC's formula has 905 (NVIDIA's table for SN6600 1810)"
         found.append(
-            f"peer reaction at {show_speed(case.speed_mbps)}: {case.quanta} quanta, {where}: IEEE 802.3df was not at "
-            f"hand{sonic}"
+            f"peer reaction at {show_speed(case.speed_mbps)}, not confirmed by a text of IEEE 802.3df: {case.quanta} "
+            f"quanta{where}{sonic}"
         )
     if made.fixed:
         found += [

@@ -9,7 +9,7 @@ from rocetune.model.units import show_speed
 from rocetune.tuning import wire
 from rocetune.tuning.asics import Asic
 from rocetune.tuning.cells import round_up
-from rocetune.tuning.families import Family, family_of
+from rocetune.tuning.families import Family, Parts, family_of
 from rocetune.tuning.headroom_case import Case, Made, least, sum_step, total
 from rocetune.tuning.headroom_rules import (
     from_own,
@@ -57,7 +57,11 @@ def decided(case: Case, known: LookUp, assume_worst: bool) -> Made:
 
 def _largest_of(case: Case, known: LookUp, found: Sequence[tuple[str, Made]], name: str, made: Made) -> Made:
     """The largest of several, and what each of them would get."""
-    each = "; ".join(f"{item} {one.value:,} B" for item, one in found if item and (" at " not in item or one is made))
+    each = "; ".join(
+        f"{item or 'the chip without a table'} {one.value:,} B"
+        for item, one in found
+        if " at " not in item or one is made
+    )
     if known.absent:
         first = f"{known.absent} has a table upstream that is not among ours"
         what = "the presets count" if not name else f"its sibling {name} counts, as the presets give less"
@@ -86,7 +90,7 @@ def _of_sku(case: Case, sku: PublishedTable, *, alone: bool, lend: bool = True) 
     own = None if "headroom" in asic.user else family_of(sku.name)
     # Without lookup the preset stands for the table that it was fitted to, whose rows keep to the physical floor.
     as_row = not case.lookup and own is not None and bool(sku.dominating(case.speed_mbps, case.cable_m))
-    if as_row and own is not None and case.delay_ns is None and case.cell_bytes is None:
+    if as_row and own is not None and _stands(case, own):
         return _finished(case, from_own(case, own, sku), as_row)
     families = (own,) if own is not None else asic.presets_for(sku.name, case.copied)
     found = (
@@ -99,6 +103,13 @@ def _of_sku(case: Case, sku: PublishedTable, *, alone: bool, lend: bool = True) 
         if case.delay_ns is None:
             made = replace(made, notes=(lacks(sku, case), *made.notes))
     return made
+
+
+def _stands(case: Case, own: Family) -> bool:
+    """True where a preset can stand for its table: nothing is stated that the table was not built with."""
+    if isinstance(own.preset, Parts):  # a delay is one of its parts
+        return case.cell_bytes is None and case.small_cell is not None
+    return case.cell_bytes is None and case.delay_ns is None
 
 
 def _plain(case: Case, families: Sequence[Family], own: Family | None) -> list[Made]:
@@ -192,10 +203,12 @@ def _with_sum(case: Case, found: list[Made], *, refuse: bool = True) -> list[Mad
         return [*found, from_sum(case, case.small_cell, whose)]
     if found or not refuse:
         return found
-    reason = (
-        "a local delay needs the canonical sum, and the" if case.delay_ns is not None else "no table or preset; the"
-    )
-    raise ValueError(f"{asic.name}: {reason} size of its buffer cells is not known: give it, as in 254 bytes")
+    reason = "a local delay needs the canonical sum" if case.delay_ns is not None else "no table or preset"
+    if asic.cell_bytes is not None:
+        lacking = f"its buffer has blocks of {asic.cell_bytes} B for several packets, not cells"
+    else:
+        lacking = "the size of its buffer cells is not known"
+    raise ValueError(f"{asic.name}: {reason}, and {lacking}: give a cell size, as in 254 bytes")
 
 
 def _finished(case: Case, made: Made, as_row: bool) -> Made:

@@ -12,8 +12,6 @@ from rocetune.tuning.asics import Asic, Fit, Parts, table
 from rocetune.tuning.cells import nvidia_worst, round_up, wire_worst
 from rocetune.tuning.families import Apart, Family, Lines
 from rocetune.tuning.headroom_case import (
-    TABLE_FRAME,
-    TABLE_MTU,
     Case,
     Level,
     Made,
@@ -166,12 +164,15 @@ def from_own(case: Case, family: Family, sku: PublishedTable) -> Made:
     notes = []
     if isinstance(rule.preset, Parts):
         parts = rule.preset
-        reaction = f" and {parts.quanta_800g} quanta" if parts.quanta_800g and near.speed_mbps > 400_000 else ""
+        reaction = ""
+        if parts.quanta_800g and near.speed_mbps > 400_000:
+            reaction = f" and {parts.quanta_800g} quanta"
+            reaction += f", but {case.at_800g} as asked" if case.at_800g < parts.quanta_800g else ""
         notes.append(f"as the table of {sku.name} was built: lossless frame of {parts.frame_bytes:,} B{reaction}")
     if second:
         other = f": that of {near.place()}" if rule.as_m or rule.most_mbps else ""
         notes.append(f"{sku.name} follows another rule for {case.place()} than elsewhere{other}")
-    return replace(made, notes=tuple(notes), confidence=level)
+    return replace(made, notes=(*notes, *made.notes), confidence=level)
 
 
 def _level(case: Case, asic: Asic, family: Family, own: Family | None) -> Level:
@@ -213,8 +214,9 @@ def _from_lines(case: Case, asic: Asic, family: Family, preset: Lines, extrapola
         f"{name}, line of {show_speed(line.speed_mbps)}: {pieces}",
         replace(case, speed_mbps=line.speed_mbps).cable_step(),
     ]
+    notes: tuple[str, ...] = ()
     if asked < shortest:
-        steps.insert(0, f"{asked:g} m is shorter than any cable of {', '.join(family.tables)}: {shortest:g} m is taken")
+        notes = (f"{asked:g} m is shorter than any cable that the table lists: {shortest:g} m is taken",)
     at = f"line of {show_speed(line.speed_mbps)}"
     if grows:
         steps.append(
@@ -238,7 +240,15 @@ def _from_lines(case: Case, asic: Asic, family: Family, preset: Lines, extrapola
     if grows:
         source = f"extrapolated from {', '.join(family.tables)}"
     return Made(
-        exact * grown + case.extra, "preset", tuple(steps), source, level, tuple(terms), partial=partial, fixed=True
+        exact * grown + case.extra,
+        "preset",
+        tuple(steps),
+        source,
+        level,
+        tuple(terms),
+        notes=notes,
+        partial=partial,
+        fixed=True,
     )
 
 
@@ -270,17 +280,19 @@ def _from_fit(case: Case, asic: Asic, fit: Fit) -> Made:
 
 
 def _from_parts(case: Case, asic: Asic, family: Family, parts: Parts, cell: int, built: bool = False) -> Made:
-    """NVIDIA's sum; ``built``: with the lossless frame and the 800G quanta that its tables were built with."""
+    """NVIDIA's sum; ``built``: with the frames and the 800G quanta that its tables were built with, as their rows.
+
+    905 quanta on request count even where a table was built with 1810.
+    """
     gearbox = asic.gearbox(case.model)
     delay_ns = parts.delay_ns + 2 * gearbox if case.delay_ns is None else case.delay_ns
     worst = case.cell_bytes is not None or parts.factor is None
     factor = nvidia_worst(cell) if worst or parts.factor is None else parts.factor
     because = f"cell {cell} B, all packets small" if worst else family.note or family.name
-    frame, quanta = max(case.frame_bytes, parts.frame_bytes), case.quanta
+    frame, mtu, quanta = max(case.frame_bytes, parts.frame_bytes), case.mtu_bytes, case.quanta
     if built:
-        frame = parts.frame_bytes + max(0, case.frame_bytes - TABLE_FRAME)
-        quanta = wire.reaction_quanta(case.speed_mbps, parts.quanta_800g or case.at_800g)
-    mtu = min(case.mtu_bytes, parts.port_frame_bytes) + max(0, case.mtu_bytes - TABLE_MTU)
+        frame, mtu = parts.frame_bytes, parts.port_frame_bytes
+        quanta = wire.reaction_quanta(case.speed_mbps, min(parts.quanta_800g or case.at_800g, case.at_800g))
     used = replace(parts, delay_ns=delay_ns, factor=factor)
     exact = parts_bytes(case.speed_mbps, case.cable_m, used, cell, mtu_bytes=mtu, frame_bytes=frame, quanta=quanta)
     limit = parts.response_bytes is None
@@ -302,13 +314,17 @@ def _from_parts(case: Case, asic: Asic, family: Family, parts: Parts, cell: int,
         Term("peer reaction", f"{quanta} quanta x 64 B" if limit else f"{response:,.1f} B", response),
     )
     because = because if worst else "as the table's small-packet share has it"
-    terms = (case.frame_term(frame), *_inflated(factor, because, waits))
+    terms: tuple[Term, ...] = (case.frame_term(frame), *_inflated(factor, because, waits))
     if parts.share != 1:
         whole = total(terms)
         terms = (*terms, Term("share of the sum", f"({parts.share:g} - 1) x {whole:,.0f} B", (parts.share - 1) * whole))
+    terms = (*terms, Term("register step", f"up to {exact // 1024} KiB", exact - total(terms)))
     tables = ", ".join(family.tables) or asic.preset_table
     reacts = limit and quanta == case.quanta
-    return Made(float(exact), "preset", steps, f"SONiC's NVIDIA formula; {tables}", "medium", terms, reacts=reacts)
+    more = case.larger() if built else ()
+    source = f"SONiC's NVIDIA formula; {tables}"
+    size = exact + total(more)
+    return Made(size, "preset", steps, source, "medium", (*terms, *more), reacts=reacts, fixed=built)
 
 
 def from_sum(case: Case, cell: int, of_what: str = "of this chip", method: Method = "canonical") -> Made:

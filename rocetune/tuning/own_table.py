@@ -32,7 +32,7 @@ class LookUp:
     @property
     def absent(self) -> str:
         """SKUs that the model may be and whose upstream tables are not among ours."""
-        return ", ".join(self.match.absent) if self.match is not None and self.lookup else ""
+        return ", ".join(self.match.absent) if self.match is not None else ""
 
     @property
     def empty(self) -> PublishedTable | None:

@@ -9,6 +9,7 @@ Data: ``data/headroom_tables.yaml`` and ``.csv``, from sonic-net/sonic-buildimag
 from __future__ import annotations
 
 import csv
+import difflib
 import io
 import re
 from collections.abc import Iterable, Mapping
@@ -38,6 +39,7 @@ __all__ = [
 ]
 
 _REPOSITORY = "sonic-buildimage"
+_NEAR = 0.9  # likeness of a mistyped hardware SKU
 SHORTEST_MODEL = 5  # letters of a model name below which it is too likely part of another word
 
 
@@ -196,6 +198,17 @@ def match(model: str | None) -> Match | None:
     if not longest:
         return None
     return Match(tables, exact=False, absent=absent)
+
+
+def near_sku(text: str) -> str:
+    """The known hardware SKU that a text which is none was likely meant to be; empty where none is near."""
+    names = {squeeze(table.name): table.name for table in published()}
+    wanted = squeeze(text)
+    index = _index()
+    if wanted in index.exact or wanted in index.absent_exact:
+        return ""
+    found = difflib.get_close_matches(wanted, names, n=1, cutoff=_NEAR)
+    return names[found[0]] if found else ""
 
 
 def table_of(model: str | None) -> PublishedTable | None:

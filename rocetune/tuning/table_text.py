@@ -81,6 +81,7 @@ class PublishedTable:
 MOST_BYTES = 1_000_000  # of a table's text; a published one has some kilobytes
 _LENGTH = re.compile(r"([0-9]{1,7}(?:\.[0-9]{1,6})?)\s*(m|km)?", re.IGNORECASE | re.ASCII)
 _SPEEDS_MBPS = (100, 3_200_000)  # Fast Ethernet to twice of what is in use
+_FAST_ETHERNET, _GIGABIT = 100, 1000  # nothing between them: 400 was meant as 400G
 _MOST_XOFF_BYTES = 10**9  # a lossless group with a gigabyte of headroom is a slip of the hand
 _MOST_M = 200_000
 _MOST_LINE = 1000  # characters; some tables have many columns of their own
@@ -166,7 +167,7 @@ def _read_row(cells: list[str], columns: tuple[str, ...], number: int) -> Row:
     assert speed is not None and xoff is not None
     if speed <= 0 or xoff <= 0 or metres <= 0:
         raise TableError(number, "speed, length and xoff must be greater than zero", "as in 400000 40m ... 201930")
-    if not _SPEEDS_MBPS[0] <= speed <= _SPEEDS_MBPS[1]:
+    if not _SPEEDS_MBPS[0] <= speed <= _SPEEDS_MBPS[1] or _FAST_ETHERNET < speed < _GIGABIT:
         raise TableError(number, f"{speed} Mbit/s is the speed of no port", "write Mbit/s, as in 400000 for 400G")
     if metres > _MOST_M:
         raise TableError(number, f"{metres:g} m is no cable", "write metres, as in 40m; is the unit right?")

@@ -54,6 +54,10 @@ class Encoding:
         wanted = positive(alpha, "alpha", "1") * (1 + 1e-9)
         return self.low + max(0, bisect_right(self.alphas, wanted) - 1)
 
+    def written(self, alpha: float) -> float:
+        """What a switch has after ``alpha`` was written to it."""
+        return self.decode(self.encode(alpha))
+
 
 @cache
 def encodings() -> Mapping[str, Encoding]:

@@ -211,4 +211,4 @@ def test_sonic_s_800g_limit_is_told() -> None:
     assert "--quanta-800g 905 reproduces SONiC" in words
     fitted = calculate_headroom(_ask("TH5", 800_000, 30))  # its preset is a fit: the reaction is in the floor alone
     assert "--quanta-800g 905 reproduces SONiC" not in [item.remedy for item in fitted.assumptions]
-    assert any("in its floor alone" in note for note in fitted.notes)
+    assert any("the floor of this number alone" in note for note in fitted.notes)

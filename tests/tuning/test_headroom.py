@@ -416,7 +416,7 @@ def test_nothing_known_is_refused_with_what_is_missing() -> None:
         headroom(400_000, 30)
     with pytest.raises(ValueError, match="model 'Box 9000' belongs to no known chip"):
         headroom(400_000, 30, model="Box 9000")
-    with pytest.raises(ValueError, match="Jericho 3-AI: no table or preset; the size of its buffer cells"):
+    with pytest.raises(ValueError, match="Jericho 3-AI: no table or preset, and the size of its buffer cells"):
         headroom(400_000, 30, chip("Jericho 3-AI"))
     assert headroom(400_000, 30, cell_bytes=254).headroom_bytes == 283718  # the canonical example of tuning.md
     assert headroom(400_000, 30, cell_bytes=192).method == "canonical"

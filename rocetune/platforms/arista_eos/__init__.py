@@ -53,6 +53,7 @@ class EosPlatform:
     unconfirmed: tuple[Assumption, ...] = _UNCONFIRMED
     owned: tuple[KeyRule, ...] = keys.OWNED
     sonic_tables = False
+    alphas = "eos"
     one_headroom = True  # one MMU queue profile serves the whole switch
 
     def commands(self, purpose: Purpose, facts: Facts | None) -> tuple[str, ...]:

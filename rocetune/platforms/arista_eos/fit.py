@@ -50,7 +50,7 @@ def fit(plan: DevicePlan, facts: Facts) -> DevicePlan:
     """The plan with EOS's names and numbers; settings stay interned: one fitted object per planned one."""
     notes = _Notes(plan.device.name, {})
     buffers = mmu.choose(plan, facts)
-    notes.assumptions += [Assumption(plan.device.name, text, remedy) for text, remedy in buffers.assumptions]
+    notes.assumptions += [Assumption(plan.device.name, *told) for told in buffers.assumptions]
     fitted: dict[int, Setting] = {}
     ports = []
     for item in plan.ports:

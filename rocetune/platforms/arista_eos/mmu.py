@@ -12,13 +12,12 @@ Source: avd platform schema; the Gaudi switch guide, whose 7060DX4-32 recipe is 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from rocetune.model.facts import Facts
 from rocetune.model.plan import DevicePlan
 from rocetune.platforms.arista_eos import names
-
-ALPHAS = (("1/64", 1 / 64), ("1/32", 1 / 32), ("1/16", 1 / 16), ("1/8", 1 / 8), ("1/4", 0.25), ("1/2", 0.5),
-          ("1", 1.0), ("2", 2.0), ("4", 4.0), ("8", 8.0))  # fmt: skip
+from rocetune.tuning.thresholds import encodings
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +27,7 @@ class Buffers:
     headroom_bytes: int | None = None
     alpha: float | None = None
     reason: str = ""
-    assumptions: tuple[tuple[str, str], ...] = ()  # (text, remedy)
+    assumptions: tuple[tuple[str, str, bool], ...] = ()  # (text, remedy, whether frames can be lost if it holds)
 
 
 def choose(plan: DevicePlan, facts: Facts) -> Buffers:
@@ -41,14 +40,14 @@ def choose(plan: DevicePlan, facts: Facts) -> Buffers:
     }
     family = names.is_trident_family(facts.asic)
     if family is None:
-        return Buffers(reason="the chip is not known, so its buffer commands are not either: declare asic or model")
+        return _unknown(facts.asic, max((size for size, _ in wishes if size is not None), default=0))
     if not family:
         return Buffers(reason="headroom is automatic on this chip (deep VOQ buffers): EOS takes no number")
     if plan.device.globals_mode == "refuse":
         return Buffers(reason="the buffer profile is one per switch, and the device says globals: refuse")
     if not wishes:
         return Buffers(reason="no managed lossless class has a headroom")
-    alphas = {nearest(alpha) for _, alpha in wishes if alpha is not None}
+    alphas = {encodings()["eos"].written(alpha) for _, alpha in wishes if alpha is not None}
     if len(alphas) > 1:
         return Buffers(reason="the lossless classes want different thresholds, and one profile serves the whole switch")
     headroom = max(size for size, _ in wishes if size is not None)
@@ -57,12 +56,24 @@ def choose(plan: DevicePlan, facts: Facts) -> Buffers:
         " the largest that any of them needs; whether it can be attached per port is not confirmed"
     )
     remedy = "check 'show platform trident mmu queue status' after the push; ports of others with PFC get it as well"
-    return Buffers(headroom, dict(ALPHAS)[alphas.pop()] if alphas else None, "", ((text, remedy),))
+    return Buffers(headroom, alphas.pop() if alphas else None, "", ((text, remedy, False),))
 
 
-def nearest(alpha: float) -> str:
-    """EOS's word for the threshold factor next to ``alpha``: 1/64 to 8 in powers of two."""
-    return min(ALPHAS, key=lambda pair: abs(pair[1] - alpha) / pair[1])[0]
+def _unknown(asic: str | None, headroom: int) -> Buffers:
+    """No buffer commands are known for the chip: what the switch has stays, and whether that is enough is not known."""
+    whose = f"of {asic}" if asic else "of this switch, whose chip is not known,"
+    reason = f"EOS's buffer commands {whose} are not known to rocetune: none is written"
+    if not headroom:
+        return Buffers(reason=reason)
+    text = f"{reason}; {headroom:,} B of headroom are needed, and the switch keeps what it has: less loses frames"
+    remedy = "declare asic or model if it is a Trident, Tomahawk or Jericho; else set headroom on the switch by hand"
+    return Buffers(reason=reason, assumptions=((text, remedy, True),))
+
+
+def word_of(alpha: float) -> str:
+    """EOS's word for a threshold factor, rounded down to one that it takes: 1/64 to 8 in powers of two."""
+    factor = Fraction(encodings()["eos"].written(alpha))
+    return str(factor)
 
 
 def alpha_of(word: str) -> float | None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from rocetune.tuning.asics import table
+
 QueueMode = Literal["uc-tx-queue", "tx-queue"]
 
 PREFIX = "ROCETUNE-"
@@ -107,10 +109,16 @@ def asic_of(model: str | None) -> str | None:
 
 
 def is_trident_family(asic: str | None) -> bool | None:
-    """Whether the chip takes ``platform trident`` lines; None when the chip is not known."""
-    if not asic:
-        return None
-    return asic.lower().replace(" ", "").startswith(("trident", "tomahawk"))
+    """Whether the chip takes ``platform trident`` lines, False on deep-buffer chips; None for any other chip.
+
+    In any spelling: ``Tomahawk 3``, ``TH3``, ``BCM56980``.
+    """
+    chip = table().find_name(asic) if asic else None
+    word = (chip.key if chip is not None else asic or "").lower().replace(" ", "")
+    if word.startswith(("trident", "tomahawk")):
+        return True
+    deep = chip is not None and chip.layout == "voq" and chip.vendor == "Broadcom"
+    return False if deep or word.startswith(("jericho", "qumran", "arad")) else None
 
 
 def usual_queue_mode(asic: str | None) -> QueueMode:

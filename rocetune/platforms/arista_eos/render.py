@@ -80,7 +80,7 @@ def render(plan: DevicePlan, facts: Facts, site_templates: Path | None = None) -
         mmu={
             "name": names.MMU_PROFILE,
             "headroom": buffers.headroom_bytes,
-            "threshold": mmu.nearest(buffers.alpha) if buffers.alpha is not None else "",
+            "threshold": mmu.word_of(buffers.alpha) if buffers.alpha is not None else "",
         }
         if buffers.headroom_bytes is not None
         else None,

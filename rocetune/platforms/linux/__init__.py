@@ -55,6 +55,7 @@ class LinuxPlatform:
     unconfirmed: tuple[Assumption, ...] = UNCONFIRMED
     owned: tuple[KeyRule, ...] = keys.OWNED
     sonic_tables = False
+    alphas = ""
     one_headroom = False  # servers have no such number: the driver sizes its buffers
 
     def commands(self, purpose: Purpose, facts: Facts | None) -> tuple[str, ...]:

@@ -55,6 +55,7 @@ class Sonic:
     )
     owned: tuple[KeyRule, ...] = owned.RULES
     sonic_tables = True
+    alphas = "sonic"
     one_headroom = False  # a profile per speed and cable length
 
     def commands(self, purpose: Purpose, known: Facts | None) -> tuple[str, ...]:

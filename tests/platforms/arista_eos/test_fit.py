@@ -129,10 +129,14 @@ def test_different_thresholds_cannot_share_one_profile() -> None:
     assert any("different thresholds" in u.text for u in made.unsupported)
 
 
-@pytest.mark.parametrize(("alpha", "word"), [(1.0, "1"), (0.25, "1/4"), (0.02, "1/64"), (9.0, "8"), (0.3, "1/4")])
-def test_alpha_words(alpha: float, word: str) -> None:
-    assert mmu.nearest(alpha) == word
-    assert mmu.alpha_of(word) in dict(mmu.ALPHAS).values()
+@pytest.mark.parametrize(
+    ("alpha", "word"),
+    [(1.0, "1"), (0.25, "1/4"), (0.02, "1/64"), (0.001, "1/64"), (9.0, "8"), (0.3, "1/4"), (0.99, "1/2"), (3.9, "2")],
+)
+def test_alpha_words_are_rounded_down(alpha: float, word: str) -> None:
+    assert mmu.word_of(alpha) == word
+    back = mmu.alpha_of(word)
+    assert back is not None and (back <= alpha or word == "1/64")
 
 
 @pytest.mark.parametrize(
