@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib import resources
 from pathlib import Path
 
-from reproduction_other import other_tables, percent
+from reproduction_other import BadFile, other_tables, percent
 from reproduction_points import Point, chip, points, preset_of
 from reproduction_text import (
     APPENDIX,
@@ -425,7 +425,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not path.exists():
             print(f"{path}: no such file", file=sys.stderr)
             return 2
-        heading, rows = other_tables(path)
+        try:
+            heading, rows = other_tables(path)
+        except BadFile as error:
+            print(error, file=sys.stderr)
+            return 2
         print("\n".join([path.name, "", *grid(heading, rows)]))
     if options.csv and not options.check:
         return 0

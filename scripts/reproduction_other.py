@@ -1,4 +1,7 @@
-"""Statistics for tables that are not shipped: a CSV of the same shape, group by group, against what ports would get."""
+"""Statistics for tables that are not shipped: a CSV of the same shape, group by group, against what ports would get.
+
+A file that cannot be is a :class:`BadFile` with place and reason.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,10 @@ _NEEDS = "needs hwsku (or model), speed_mbps, cable_m and xoff_bytes"
 _MOST_BYTES = 10_000_000
 
 
+class BadFile(Exception):
+    """A CSV that cannot be: ``file:line: reason``."""
+
+
 @dataclass(frozen=True)
 class Group:
     """Rows of one hardware SKU: (line, Mbit/s, metres, bytes)."""
@@ -33,7 +40,7 @@ def percent(value: float) -> str:
 
 
 def other_tables(path: Path) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
-    """Heading and rows of the statistics. Raises SystemExit with file, line and reason for a file that cannot be."""
+    """Heading and rows of the statistics. Raises BadFile."""
     found = [(group, _chip_of(group)) for group in _groups(path)]
     return HEADING, [
         (
@@ -52,37 +59,52 @@ def _groups(path: Path) -> list[Group]:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             text = stream.read(_MOST_BYTES)
     except (OSError, UnicodeDecodeError) as error:
-        raise SystemExit(f"{path}: {getattr(error, 'strerror', None) or 'no text'}") from None
+        raise BadFile(f"{path}: {getattr(error, 'strerror', None) or 'no text'}") from None
     found: dict[tuple[str, str], list[tuple[int, int, float, int]]] = {}
     for number, cells in enumerate(_cells(path, text), start=2):
         try:
             model = cells.get("hwsku") or cells["model"]
-            row = (number, int(cells["speed_mbps"]), float(cells["cable_m"]), int(cells["xoff_bytes"]))
+            speed, cable, xoff = (cells[name] or "" for name in ("speed_mbps", "cable_m", "xoff_bytes"))
+            if not (speed + cable + xoff).isascii():
+                raise ValueError(speed)
+            row = (number, int(speed), float(cable), int(xoff))
         except KeyError as error:
-            raise SystemExit(f"{path}:{number}: {_NEEDS}: no column {error}") from None
+            raise BadFile(f"{path}:{number}: {_NEEDS}: no column {error}") from None
         except (TypeError, ValueError):
             written = ", ".join(f"{name}={cells.get(name) or ''}" for name in ("speed_mbps", "cable_m", "xoff_bytes"))
-            raise SystemExit(f"{path}:{number}: whole Mbit/s, metres and whole bytes are needed: {written}") from None
+            raise BadFile(f"{path}:{number}: whole Mbit/s, metres and whole bytes are needed: {written}") from None
         if not (0 < row[1] <= 10**7 and 0 < row[2] <= 10**6 and 0 < row[3] <= 10**10):
-            raise SystemExit(f"{path}:{number}: speed, length and xoff must be greater than zero and of this world")
+            raise BadFile(f"{path}:{number}: speed, length and xoff must be greater than zero and of this world")
         found.setdefault((cells.get("asic") or "", model), []).append(row)
+    for (_, model), rows in found.items():
+        _check_places(path, model, rows)
     if not found:
-        raise SystemExit(f"{path}: no row is in it: {_NEEDS}")
+        raise BadFile(f"{path}: no row is in it: {_NEEDS}")
     return [Group(asic, model, tuple(rows)) for (asic, model), rows in found.items()]
+
+
+def _check_places(path: Path, model: str, rows: Sequence[tuple[int, int, float, int]]) -> None:
+    """One place has one number: a second row of it would be another table."""
+    seen: dict[tuple[int, float], tuple[int, int]] = {}
+    for line, speed, cable, xoff in rows:
+        first = seen.setdefault((speed, cable), (line, xoff))
+        if first[1] != xoff:
+            raise BadFile(f"{path}:{line}: {model} has {speed} Mbit/s at {cable:g} m in line {first[0]} already")
 
 
 def _cells(path: Path, text: str) -> Iterator[dict[str, str]]:
     try:
         yield from csv.DictReader(text.splitlines())
     except csv.Error as error:
-        raise SystemExit(f"{path}: {error}") from None
+        raise BadFile(f"{path}: {error}") from None
 
 
 def _chip_of(group: Group) -> Asic | None:
     """By the SKU, which knows best; else by the file's own word for the chip."""
     known = table().get(asic_of(group.model))
     words = group.asic.split("(")[0].replace("Innovium/", "").strip()
-    return known or table().find(words) or table().by_model(group.model)
+    stated = table().find(words) if words else None
+    return known or stated or table().by_model(group.model)
 
 
 def _statistics(asic: Asic | None, group: Group, mode: str) -> tuple[object, ...]:

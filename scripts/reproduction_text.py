@@ -7,7 +7,8 @@ gives, a minus less. Sources, commit and confidence stand in `rocetune/tuning/da
 single row: [reproduction-rows.md](reproduction-rows.md).
 
 - **Default**: what a port gets whose hardware SKU is known: the table's row, unless it is below the physical floor
-  (what the cable holds in both directions, plus the reaction that IEEE 802.3 allows the peer).
+  (what the cable holds in both directions, plus the reaction that IEEE 802.3 allows the peer; at slow speeds at least
+  the two frames that are on their way).
 - **Lookup off**: the preset of the platform family in place of its table, as `rocetune headroom --no-table` gives it
   with its defaults: by the frames and the 800G quanta that the table was built with. First the preset itself, then what
   comes of it, which like a row is not below the physical floor. Every published row counts.
@@ -60,8 +61,9 @@ two values of 7260CX3 are as good as kept by heart; every other rule takes one n
 
 SMALLER = """\
 More speed or length cannot need less. These rows have less all the same. A port that asks for exactly such a place of
-its own table gets the row, and with lookup off the rule of the row (800G on NH-5010 and 100G on 7220 H6 follow lines of
-their own, below those of slower ports), unless that is below the physical floor; any other place gets the larger value.
+its own table gets the row, unless that is below the physical floor; at any other place it gets the larger value. With
+lookup off a port at exactly the place of a second rule (above) gets what that rule says, and the family's rule at any
+other place; so a place of a second rule may have less, or on SN4280-C48 more, than its neighbours.
 """
 
 EXAMPLES = """\

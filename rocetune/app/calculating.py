@@ -21,8 +21,9 @@ from rocetune.tuning.published import PublishedTable
 from rocetune.tuning.table_text import MOST_BYTES
 
 MOST_PORTS = 256  # of one speed on one chip: MACs and lanes, not the capacity, end there
+_MOST_SHOWN = 60  # letters of a wrong name that are repeated
 IB_MTUS = (256, 512, 1024, 2048, 4096)
-_IN_RACK_M = 3.0  # what a cable within the rack may need
+IN_RACK_M = 3.0  # what a cable within the rack may need
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +48,18 @@ class HeadroomAsk:
     table: PublishedTable | None = None  # the user's own, before the shipped one
     lookup: bool = True
     at_800g: int = wire.QUANTA_800G
+    site_quanta: bool = False  # at_800g is what tuning: of a site says
     sonic: bool | None = None  # the switch runs SONiC; None: not said, and a hardware SKU of SONiC says it
     ports: int | None = None
     lossless: int | None = None
     alpha: float = thresholds.DEFAULT_ALPHA
 
 
-def chip_named(asic: str | None, model: str | None, known: AsicTable | None = None) -> Chip:
-    """A chip by its own name, or by a switch model under either option. Raises UseError with a suggestion."""
+def chip_named(asic: str | None, model: str | None, known: AsicTable | None = None, *, option: str = "--asic") -> Chip:
+    """A chip by its own name, or by a switch model under either option. Raises UseError with a suggestion.
+
+    ``option`` is where the name was given.
+    """
     known = known or table()
     if model is not None and not model.strip():
         raise UseError("--model is empty", "Name a switch model or hardware SKU, or leave it out.")
@@ -69,7 +74,8 @@ def chip_named(asic: str | None, model: str | None, known: AsicTable | None = No
     if found is None:
         near = known.suggest(asic) or known.near_models(asic)
         hint = f"Did you mean {' or '.join(near)}?" if near else "`rocetune asics` lists the known ones."
-        raise UseError(f"--asic: {asic!r} is not a known chip or switch model", hint)
+        shown = asic if len(asic) <= _MOST_SHOWN else f"{asic[:_MOST_SHOWN]}..."
+        raise UseError(f"{option}: {shown!r} is not a known chip or switch model", hint)
     if by_model is not None and by_model is not found:
         raise UseError(f"--asic is {found.name}, but --model {model!r} has a {by_model.name}", "Leave one of them out.")
     return Chip(found, model or (asic if known.by_model(asic) is found else None))
@@ -133,7 +139,7 @@ def calculate_headroom(ask: HeadroomAsk) -> HeadroomAnswer:
         result=result,
         terms=tuple(term for term in result.terms if term.size_bytes),
         floor=floor_parts(port.speed_mbps, port.cable_m, port.mtu_bytes, port.frame_bytes, quanta),
-        confidence="yours" if _yours(ask, result) else result.confidence,
+        confidence="yours" if is_yours(ask, result) else result.confidence,
         published=rows,
         published_name=name,
         notes=_notes(ask, result, row),
@@ -142,6 +148,7 @@ def calculate_headroom(ask: HeadroomAsk) -> HeadroomAnswer:
             *unknown_model(ask.chip, table()),
             *doubts(asic),
             *(_reaction_doubts(ask) if result.reacts else ()),
+            *_site_quanta(ask),
         ),
     )
     if ask.ports is not None:
@@ -151,7 +158,7 @@ def calculate_headroom(ask: HeadroomAsk) -> HeadroomAnswer:
     return replace(answer, follow=_follow(ask, answer))
 
 
-def _yours(ask: HeadroomAsk, result: Headroom) -> bool:
+def is_yours(ask: HeadroomAsk, result: Headroom) -> bool:
     """True where the number rests on a table or a chip of the user's own."""
     asic = ask.chip.asic
     cell = result.method == "canonical" and asic is not None and "cell_bytes" in asic.user
@@ -376,6 +383,14 @@ def _reaction_doubts(ask: HeadroomAsk) -> tuple[Assumption, ...]:
     return (Assumption("peer reaction", text, "--quanta-800g 905 reproduces SONiC"),)
 
 
+def _site_quanta(ask: HeadroomAsk) -> tuple[Assumption, ...]:
+    """A site that is at hand decides the quanta where no option does."""
+    if not ask.site_quanta or ask.speed_mbps <= 400_000:
+        return ()
+    text = f"{ask.at_800g} quanta at 800G: tuning.quanta_800g of the rocetune.yaml here"
+    return (Assumption("--quanta-800g", text, "state it to have another"),)
+
+
 def _lossless_doubt(ask: HeadroomAsk) -> tuple[Assumption, ...]:
     return () if ask.lossless else (Assumption("--lossless", "one lossless priority per port"),)
 
@@ -403,9 +418,9 @@ def _follow(ask: HeadroomAsk, answer: HeadroomAnswer) -> tuple[Follow, ...]:
         known = Follow("asics", "the chips whose buffers are known")
         return (known, plot) if ask.cell_bytes is not None else (known,)
     if any(not problem.warning for problem in answer.problems):
-        if ask.cable_m <= _IN_RACK_M:
+        if ask.cable_m <= IN_RACK_M:
             return (plot,)
-        return (Follow("headroom", "with short cables", (("--length", f"{_IN_RACK_M:g}m"),)), plot)
+        return (Follow("headroom", "with short cables", (("--length", f"{IN_RACK_M:g}m"),)), plot)
     marking = Follow("ecn", "marking thresholds for it", (("--tiers", "2"),))
     if ask.ports is None:
         fleet = (("--ports", str(all_ports(ask.chip.asic, ask.speed_mbps))), ("--lossless", "1"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rocetune.app.calculating import Chip, HeadroomAsk, all_ports, calculate_headroom, frame_of
+from rocetune.app.calculating import IN_RACK_M, Chip, HeadroomAsk, all_ports, calculate_headroom, frame_of
 from rocetune.app.errors import UseError
 from rocetune.app.senders import DEFAULT_TIERS, Senders, Whys, flow_problems
 from rocetune.model.plan import Assumption, PlanProblem
@@ -40,6 +40,7 @@ class EcnAsk:
     cell_bytes: int | None = None
     delay_ns: float | None = None
     at_800g: int = wire.QUANTA_800G
+    site_quanta: bool = False  # at_800g is what tuning: of a site says
     sonic: bool | None = None  # the switch runs SONiC
     table: PublishedTable | None = None  # the user's own headroom table
     lookup: bool = True
@@ -92,7 +93,7 @@ def calculate_ecn(ask: EcnAsk) -> EcnAnswer:
         compared=tuple(_preset_line(preset, senders) for preset in _chosen(ask.compare)),
         assumptions=tuple(dict.fromkeys((*assumed, *told))),
         problems=problems,
-        follow=_follow(ask, line, flows),
+        follow=_follow(ask, line, flows, problems),
     )
 
 
@@ -138,6 +139,7 @@ def _held(ask: EcnAsk) -> HeadroomAnswer | None:
             cell_bytes=ask.cell_bytes,
             delay_ns=ask.delay_ns,
             at_800g=ask.at_800g,
+            site_quanta=ask.site_quanta,
             sonic=ask.sonic,
             table=ask.table,
             lookup=ask.lookup,
@@ -346,7 +348,7 @@ def _left(room: Room) -> str:
     return f"({made}) / {room.slices} slices, down" if room.slices > 1 else made
 
 
-def _follow(ask: EcnAsk, line: Line, flows: int) -> tuple[Follow, ...]:
+def _follow(ask: EcnAsk, line: Line, flows: int, problems: Sequence[PlanProblem]) -> tuple[Follow, ...]:
     """What to type next, about the same port and curve."""
     marks = (
         ("--kmin", f"{line.kmin_bytes}B"),
@@ -359,6 +361,8 @@ def _follow(ask: EcnAsk, line: Line, flows: int) -> tuple[Follow, ...]:
         Follow("dcqcn", "what the senders do with these marks", senders, ("--preset",)),
         Follow("ecn", "the curve among its bounds", (("--plot", "ecn.svg"),)),
     ]
+    if any("do not fit" in problem.text for problem in problems) and ask.cable_m > IN_RACK_M:
+        return (Follow("ecn", "with short cables", (("--length", f"{IN_RACK_M:g}m"),)),)
     if not ask.compare:
         found.insert(0, Follow("ecn", "beside published settings", (("--compare", BESIDE),)))
     return tuple(found)

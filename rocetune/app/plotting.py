@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import log
 from pathlib import Path
 
-from rocetune.app.calculating import HeadroomAsk, compute
+from rocetune.app.calculating import HeadroomAsk, compute, is_yours
 from rocetune.app.errors import UseError
 from rocetune.model.units import show_speed
 from rocetune.planner.compare import Line
@@ -44,8 +44,9 @@ def plot_headroom(answer: HeadroomAnswer, ask: HeadroomAsk, path: Path) -> None:
     samples = [(metres, compute(ask, metres)) for metres in lengths]
     segments: list[tuple[str, list[tuple[float, int]]]] = []
     for metres, result in samples:
-        if not segments or segments[-1][0] != result.method:
-            segments.append((result.method, []))
+        words = method_words(result.method, yours=is_yours(ask, result))
+        if not segments or segments[-1][0] != words:
+            segments.append((words, []))
         segments[-1][1].append((metres, result.headroom_bytes))
     plot = LengthPlot(
         title=f"PFC headroom over cable length: {port.asic.name if port.asic else 'by cell size'}, "
@@ -53,17 +54,12 @@ def plot_headroom(answer: HeadroomAnswer, ask: HeadroomAsk, path: Path) -> None:
         subtitle=port_words(port),
         speed_mbps=port.speed_mbps,
         asked=(port.cable_m, answer.result.headroom_bytes),
-        segments=tuple(Segment(_words(answer, method), tuple(points)) for method, points in segments),
+        segments=tuple(Segment(words, tuple(points)) for words, points in segments),
         floor=tuple((metres, result.physical_bytes) for metres, result in samples),
         published=listed,
         published_name=answer.published_name,
     )
     drawn(lambda: draw_length(plot, path), path)
-
-
-def _words(answer: HeadroomAnswer, method: str) -> str:
-    yours = answer.confidence == "yours" and method == answer.result.method
-    return method_words(method, yours=yours)
 
 
 def _published(answer: HeadroomAnswer, span: float) -> tuple[tuple[float, int], ...]:

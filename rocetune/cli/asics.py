@@ -26,7 +26,7 @@ def command(name: str | None) -> None:
     if name is not None:
         from rocetune.app.calculating import chip_named
 
-        asic = chip_named(name, None, known).asic
+        asic = chip_named(name, None, known, option="NAME").asic
         assert asic is not None
         found = [asic]
     if form == "json":
@@ -36,7 +36,9 @@ def command(name: str | None) -> None:
     elif name is not None:
         click.echo(asic_text(found[0], shared_options.paint()))
         port = f"--speed {found[0].port_gbps or 100}G --length 30m --asic {found[0].key}"
+        if found[0].reference is None and found[0].cell_bytes is None:
+            port += " --cell 254B"  # an example: the chip's own is not published
         shared_options.next([(f"headroom {port}", "the headroom of a port")])
     else:
         click.echo(asics_text(found))
-        shared_options.next([("asics NAME", "one chip in full")])
+        shared_options.next([(f"asics {found[0].key}", "one chip in full")])

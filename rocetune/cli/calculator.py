@@ -53,6 +53,13 @@ ALPHA = click.option(
 )
 
 
+def site_quanta(stated: str | None, known: int) -> bool:
+    """Whether the site's 800G quanta count, and are not the default."""
+    from rocetune.tuning.wire import QUANTA_800G
+
+    return stated is None and known != QUANTA_800G
+
+
 def runs_sonic(platform: str | None) -> bool | None:
     """Whether SONiC's tables and pools count; None where nobody said. Raises UsageError for an unknown name."""
     if platform is None:

@@ -18,6 +18,8 @@ def _fixed(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
         match = re.fullmatch(r"\s*([a-z0-9_]+)\s*=\s*([0-9]{1,10})\s*", text)
         if match is None:
             raise click.BadParameter(f"{text!r} is not NAME=NUMBER, as in rpg_ai_rate=80", ctx, param)
+        if match[1] in found:
+            raise click.BadParameter(f"{match[1]} is set twice: once is enough", ctx, param)
         found[match[1]] = int(match[2])
     return found
 

@@ -63,6 +63,8 @@ def command(list_presets: bool, plot: Path | None, more: tuple[str, ...], **aske
     form = shared_options.written("text", "json", "markdown")
     if more and not asked["compare"]:
         raise click.UsageError(f"{more[0]!r} belongs to no option: names of presets follow --compare.")
+    if any(not name.strip(" ,") for name in (*asked["compare"], *more)):
+        raise click.UsageError("--compare: a name is empty; `rocetune ecn --list-presets` lists them.")
     if list_presets:
         _list(form)
         return
@@ -100,6 +102,7 @@ def _answer(form: str, plot: Path | None, compare: tuple[str, ...], asked: dict[
             cell_bytes=asked["cell"],
             delay_ns=asked["delay"],
             at_800g=int(asked["quanta_800g"] or known.quanta_800g),
+            site_quanta=calculator.site_quanta(asked["quanta_800g"], known.quanta_800g),
             table=table_file(asked["table"]) if asked["table"] else own,
             lookup=not asked["no_table"],
             sonic=calculator.runs_sonic(asked["platform"]),
@@ -138,4 +141,4 @@ def _list(form: str) -> None:
         click.echo(presets_markdown(found), nl=False)
     else:
         click.echo(presets_text(found))
-        settings().next([("ecn --speed 400G --rtt 8us --preset NAME", "what it means at a speed")])
+        settings().next([("ecn --speed 400G --rtt 8us --preset hpcc", "what one means at a speed")])

@@ -78,6 +78,7 @@ def command(
         lookup=not no_table,
         sonic=calculator.runs_sonic(platform),
         at_800g=int(quanta_800g or known.quanta_800g),
+        site_quanta=calculator.site_quanta(quanta_800g, known.quanta_800g),
         ports=ports,
         lossless=lossless,
         alpha=alpha,

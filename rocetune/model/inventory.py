@@ -77,7 +77,7 @@ class ConnectionEntry(Model):
 
 class PortEntry(Model):
     """One port, or a bracket range of ports. In a range ``{n}`` is the number in the name and ``{i}`` counts from 0;
-    a list gives one value per port."""
+    a list of ``select``, ``netdev``, ``pci`` or ``rdma`` gives one value per port."""
 
     role: Word | None = Field(default=None, description="rail, storage, mgmt, fabric, border ...")
     network: NetworkName | None = Field(default=None, description="a network of rocetune.yaml; wins over its matcher")

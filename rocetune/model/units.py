@@ -31,6 +31,8 @@ class _Quantity:
 
     def parse(self, value: Any) -> float:
         """The number in the unit of factor 1. Raises Invalid, a ValueError, with a remedy."""
+        if isinstance(value, list | tuple | dict):
+            raise invalid(f"{self.name} is one number with its unit, not several", f"write one, as in {self.example}")
         if not isinstance(value, str):
             raise invalid(f"{self.name} needs its unit", f"write a number and a unit, as in {self.example}")
         if len(value) > _MAX_TEXT:
@@ -92,7 +94,10 @@ def parse_bytes(value: str | int) -> int:
         if value > MAX_BYTES:
             raise _SIZE.too_large(f"{value} B" if value < 10**20 else "the number")
         return value
-    return round(_SIZE.parse(value))
+    size = _SIZE.parse(value)
+    if abs(size - round(size)) > 1e-6 * max(1.0, size):
+        raise invalid(f"{str(value).strip()} is not a whole number of bytes", "write whole bytes, as in 254B")
+    return round(size)
 
 
 def parse_ms(value: str) -> float:

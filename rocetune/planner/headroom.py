@@ -44,7 +44,7 @@ def fill_headroom(combination: Combination, knowledge: Knowledge) -> None:
         if fixed == "auto":
             combination.headrooms[name] = (floor.headroom_bytes, floor.why)
             continue
-        note = f"the computed floor is {floor.headroom_bytes:,} B: {floor.why.steps[-2]}"
+        note = f"the computed floor is {floor.headroom_bytes:,} B ({floor.why.source})"
         combination.headrooms[name] = (fixed, reasons.profile_why(dotted, fixed, note))
         mistyped = chip is not None and chip.asic is None and any(not item.warning for item in chip.problems)
         if fixed < floor.headroom_bytes and not mistyped:  # what a chip needs that nobody knows is no news

@@ -18,6 +18,8 @@ def read_tuning(root: Path, settings: TuningSettings, tree: Map, problems: Probl
     for number, entry in enumerate(settings.headroom_tables):
         try:
             path = root / entry.file
+            if not path.is_file() and path.exists():
+                raise ValueError("it is no ordinary file")  # a pipe would never end
             if path.stat().st_size > _MOST_BYTES:
                 raise ValueError(f"more than {_MOST_BYTES:,} B, which no headroom table has")
             tables.append(OwnTable(entry.file, path.read_text(encoding="utf-8-sig"), entry.models))

@@ -321,6 +321,9 @@ def _target_known(path: Path) -> bool:
 def _text(path: Path, sources: Sources, problems: Problems) -> str | None:
     shown = sources.shown(path)
     try:
+        if not path.is_file() and path.exists():
+            problems.error(None, "not an ordinary file", "give a YAML file", file=shown)
+            return None
         if path.stat().st_size > MAX_BYTES:
             problems.error(None, f"larger than {MAX_BYTES // 1024**2} MiB", "use bracket ranges and groups", file=shown)
             return None

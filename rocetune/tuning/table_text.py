@@ -102,6 +102,7 @@ _HEADINGS = {
     "xon_offset": "xon_offset",
     "xon_offset_bytes": "xon_offset",
 }
+_OTHERS = ("size", "xon", "xon_offset", "threshold")  # of a Row, in its order
 _INI_COLUMNS = ("speed", "cable", "size", "xon", "xoff", "threshold", "xon_offset")
 
 
@@ -173,15 +174,11 @@ def _read_row(cells: list[str], columns: tuple[str, ...], number: int) -> Row:
         raise TableError(number, f"{metres:g} m is no cable", "write metres, as in 40m; is the unit right?")
     if xoff > _MOST_XOFF_BYTES:
         raise TableError(number, f"xoff {xoff:,} B is more than any chip holds", "write bytes, as in 201930")
-    return Row(
-        speed,
-        metres,
-        xoff,
-        _number(found, "size", number),
-        _number(found, "xon", number),
-        _number(found, "xon_offset", number),
-        _number(found, "threshold", number, signed=True),
-    )
+    others = {name: _number(found, name, number, signed=name == "threshold") for name in _OTHERS}
+    for name, value in others.items():
+        if value is not None and abs(value) > _MOST_XOFF_BYTES:
+            raise TableError(number, f"{name} {value:,} is more than any chip holds", "correct the column")
+    return Row(speed, metres, xoff, *others.values())
 
 
 def _number(found: Mapping[str, str], name: str, line: int, *, signed: bool = False) -> int | None:

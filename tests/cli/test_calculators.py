@@ -510,3 +510,91 @@ def test_every_option_says_what_it_is() -> None:
         assert command is not None
         for parameter in command.params:
             assert not isinstance(parameter, click.Option) or parameter.help, (name, parameter.name)
+
+
+def test_a_hardware_sku_of_sonic_has_sonic_s_pools() -> None:
+    """Z9332F: its pools leave 66394076 - 27200352 = 39193724 B, as a plan for the switch counts (489712 with alpha
+    1/4: S/4 / (16 x 1.25) = 489921.55 B, 1928 cells of 254 B)."""
+    rack = ("--speed", "400G", "--rtt", "8us", "--ports", "16", "--lossless", "1", "--length", "2m")
+    latency = ("--alpha", "0.25", "--objective", "latency", "--flows", "15")
+    sku = _json("ecn", *rack, *latency, "--model", "DellEMC-Z9332f-O32")
+    assert (sku["shared_bytes"], sku["kmax_bytes"]) == (39_193_724, 489_712)
+    stated = _json("ecn", *rack, *latency, "--model", "Z9332F", "--platform", "sonic")
+    assert (stated["shared_bytes"], stated["kmax_bytes"]) == (39_193_724, 489_712)
+    model = _json("ecn", *rack, *latency, "--model", "Z9332F")
+    assert model["shared_bytes"] == 66_394_076 - 16 * 178_562
+    assert any("S = 39,193,724 B" in item["text"] for item in model["assumptions"])
+    eos = _json("ecn", *rack, *latency, "--model", "Z9332F", "--platform", "arista_eos")
+    assert not any("39,193,724" in item["text"] for item in eos["assumptions"])
+
+
+def test_another_os_is_spared_the_copied_table() -> None:
+    """EOS on a 7060DX4: the chip's preset, 696 cells of 254 B; else the table that makers of SONiC boxes copy."""
+    box = ("headroom", "--speed", "400G", "--length", "2m", "--model", "DCS-7060DX4-32")
+    likely, eos = _json(*box), _json(*box, "--platform", "arista_eos")
+    assert eos["headroom_bytes"] == 696 * 254 < likely["headroom_bytes"]
+    assert any(f"{696 * 254:,} B" in note and "--platform arista_eos" in note for note in likely["notes"])
+    refused = _run(*box, "--platform", "linux")
+    assert refused.exit_code == 2 and "arista_eos, sonic" in refused.stderr
+
+
+def test_where_a_users_table_ends_the_number_is_not_theirs(empty_folder: Path) -> None:
+    (empty_folder / "mine.csv").write_text("speed_mbps,cable_m,xoff_bytes\n400000,40,201930\n", encoding="utf-8")
+    ask = ("headroom", "--speed", "400G", "--model", "DellEMC-Z9332f-O32", "--table", "mine.csv", "--length")
+    assert _json(*ask, "40m")["confidence"] == "yours"
+    beyond = _json(*ask, "100m")
+    assert (beyond["confidence"], beyond["headroom_bytes"]) != ("yours", 201_930)
+    assert "row of the platform's published table" in _run(*ask, "100m").stdout
+
+
+def test_what_a_delay_leaves_out_is_said() -> None:
+    found = _json("headroom", "--speed", "400G", "--length", "30m", "--asic", "th3", "--delay", "1ns")
+    assert found["method"] == "canonical" and any("leaves the fitted preset out" in note for note in found["notes"])
+
+
+def test_quanta_of_the_site_are_said(empty_folder: Path) -> None:
+    (empty_folder / "rocetune.yaml").write_text("tuning: {quanta_800g: 905}\n", encoding="utf-8")
+    ask = ("headroom", "--speed", "800G", "--length", "40m", "--model", "Mellanox-SN5600-C224O8")
+    assert any("rocetune.yaml here" in item["text"] for item in _json(*ask)["assumptions"])
+    assert not any("rocetune.yaml" in item["text"] for item in _json(*ask, "--quanta-800g", "905")["assumptions"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("headroom", "--speed", "400G", "--length", "30m", "--cell", "254.5B"), "not a whole number of bytes"),
+        (("dcqcn", "--speed", "400G", "--flows", "4", "--set", "rpg_gd=4", "--set", "rpg_gd=5"), "set twice"),
+        (("ecn", "--speed", "400G", "--rtt", "8us", "--compare", ""), "a name is empty"),
+        (("asics", "x" * 500), "NAME: 'xxx"),
+    ],
+)
+def test_no_input_is_taken_for_another(arguments: tuple[str, ...], words: str) -> None:
+    done = _run(*arguments)
+    assert done.exit_code == 2 and words in done.stderr
+    assert len(done.stderr) < 400
+
+
+def test_a_misfit_is_followed_by_what_mends_it() -> None:
+    done = _run(
+        "ecn",
+        "--speed",
+        "400G",
+        "--rtt",
+        "30us",
+        "--asic",
+        "TH3",
+        "--ports",
+        "32",
+        "--lossless",
+        "8",
+        "--length",
+        "2km",
+    )
+    assert done.exit_code == 2 and "--length 3m" in done.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("row", ["400,40,100000", "200,40,100000"])
+def test_gbits_in_a_column_of_mbits_are_refused(row: str, empty_folder: Path) -> None:
+    (empty_folder / "mine.csv").write_text(f"speed_mbps,cable_m,xoff_bytes\n{row}\n", encoding="utf-8")
+    done = _run("headroom", "--speed", "400G", "--length", "40m", "--asic", "th3", "--table", "mine.csv")
+    assert done.exit_code == 2 and "mine.csv:2" in done.stderr and "as in 400000 for 400G" in done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -50,3 +51,43 @@ def test_a_table_below_what_the_link_needs_is_warned_of(site: Path) -> None:
         told = " ".join(done.output.split())
         assert "the switch's table reserves 38,912 B" in told and "could be lost while the peer stops" in told, told
         assert "fix pfc.headroom in the profile" in told
+
+
+def test_render_warns_beside_the_configuration(site: Path) -> None:
+    """Warnings go to stderr: what is on stdout may be piped to a switch."""
+    change(site / "inventory" / "hosts.yaml", "hwsku: DellEMC-Z9332f-O32\n    asic: Tomahawk 3", "hwsku: ACS-MSN4700")
+    done = run(site, "render")
+    assert done.exit_code == 0
+    assert "warning: leaf2: the switch's table reserves 38,912 B" in done.stderr
+    assert "warning" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("chip", "warned"), [("TH3", False), ("BCM56980", False), ("Spectrum-3", True), ("Silicon One G200", True)]
+)
+def test_an_eos_chip_whose_buffer_commands_are_not_known_is_warned_of(site: Path, chip: str, warned: bool) -> None:
+    """A Tomahawk in any spelling gets its headroom; of other chips nothing is written, and that is said."""
+    change(
+        site / "inventory" / "hosts.yaml",
+        "model: DCS-7060DX4-32\n    asic: Tomahawk 3 ",
+        f"model: Box-32\n    asic: {chip} ",
+    )
+    for words in (("validate",), ("plan",), ("render", "-o", str(site / "out"))):
+        done = run(site, *words)
+        assert done.exit_code == 0, done.output
+        assert ("buffer commands of" in done.output) == warned, (words, done.output)
+    assert ("ingress headroom" in (site / "out" / "leaf1.cfg").read_text(encoding="utf-8")) != warned
+
+
+def test_explain_shows_what_was_planned_beside_what_the_platform_takes(site: Path) -> None:
+    (site / "mine.csv").write_text("speed_mbps,cable_m,xoff_bytes\n400000,5,210000\n", encoding="utf-8")
+    with (site / "rocetune.yaml").open("a", encoding="utf-8") as file:
+        file.write("tuning:\n  headroom_tables:\n    - {file: mine.csv, models: [DellEMC-Z9332f-O32]}\n")
+    text = run(site, "plan", "--explain", "leaf2:Ethernet0").output
+    assert "headroom = 178,562 B (178.6 KB, 3.57 us) on this platform, 210,000 B (210 KB, 4.2 us) planned" in text
+    document = json.loads(run(site, "--format", "json", "plan", "--explain", "leaf2:Ethernet0").output)
+    (setting,) = document["settings"].values()
+    (entry,) = [item for item in setting["values"] if item["path"] == ["priorities", 3, "headroom_bytes"]]
+    assert (entry["value"], entry["planned"]) == (178_562, 210_000)
+    (mtu,) = [item for item in setting["values"] if item["path"] == ["mtu_bytes"]]
+    assert "planned" not in mtu

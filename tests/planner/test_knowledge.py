@@ -143,3 +143,80 @@ def test_a_table_that_belongs_to_no_switch_is_told_at_its_place() -> None:
     told = [item for item in made.problems if "no switch of the inventory" in item.text]
     assert [(item.warning, item.field[:4]) for item in told] == [(True, ("site", "tuning", "headroom_tables", 1))]
     assert "House-32" in told[0].text
+
+
+CSV = "speed_mbps,cable_m,xoff_bytes\n400000,5,178562\n"
+
+
+def alpha(made: Plan) -> float | None:
+    entry = made.devices["leaf1"].ports[0].setting.qos.priority(3)
+    assert entry is not None
+    return entry.alpha
+
+
+def test_a_table_of_the_site_leaves_the_switch_its_own_alpha() -> None:
+    """dynamic_th of the Z9332F's published rows is -2: alpha 1/4, whatever headroom the user plans."""
+    switch = {"hwsku": "DellEMC-Z9332f-O32"}
+    bound = plan(lab.rack(declared=switch)).devices["leaf1"].ports[0].setting.basis[3].incast_bytes
+    for text in (CSV, TABLE):  # the second has a threshold of its own: 0, which is alpha 1
+        made = plan(knowing(lab.rack(declared=switch), tables=(OwnTable("mine.csv", text, ("DellEMC-Z9332f-O32",)),)))
+        assert alpha(made) == 0.25
+        assert made.devices["leaf1"].ports[0].setting.basis[3].incast_bytes == bound
+
+
+def test_where_no_table_is_published_a_copy_of_the_switchs_file_tells_alpha() -> None:
+    quarter = TABLE.replace(" 0\n", " -2\n")
+    for text, factor in ((quarter, 0.25), (CSV, 1.0)):
+        own = OwnTable("mine.ini", text, ("Other-SKU",))
+        assert alpha(plan(knowing(lab.rack(declared={"hwsku": "Other-SKU"}), tables=(own,)))) == factor
+
+
+@pytest.mark.parametrize(
+    ("platform", "asked", "written"), [("sonic", 0.49, 0.25), ("sonic", 3.0, 2.0), ("eos", 0.99, 0.5), ("", 0.49, 0.49)]
+)
+def test_bounds_count_the_alpha_that_the_switch_will_have(platform: str, asked: float, written: float) -> None:
+    """SONiC and EOS take powers of two: what pauses is what was written, not what was asked."""
+    habits = Habits(alphas={"sonic": platform} if platform else {})
+
+    def bound(factor: float) -> float | None:
+        profile = lab.profile(lab.TRAINING, classes={"roce": {"pfc": {"alpha": factor}}})
+        return plan(lab.rack(profile), habits=habits).devices["leaf1"].ports[0].setting.basis[3].incast_bytes
+
+    assert bound(asked) == bound(written) != bound(written / 2)
+
+
+def test_a_mistyped_hardware_sku_is_told_at_its_line() -> None:
+    made = plan(lab.rack(declared={"hwsku": "DellEMC-Z9332f-O33"}))
+    (told,) = [item for item in made.problems if "DellEMC-Z9332f-O33" in item.text]
+    assert told.warning and "did you mean DellEMC-Z9332f-O32" in told.remedy
+    assert told.field == ("hosts", "leaf1", "hwsku")
+    for fine in ("DellEMC-Z9332f-O32", "Z9332F-O32", "Quanta-IX9-32X"):  # the last has no table among ours
+        assert not [item for item in plan(lab.rack(declared={"hwsku": fine})).problems if "hwsku" in item.text]
+
+
+def test_no_pool_is_over_subscribed_where_the_own_table_knows_none() -> None:
+    """64 ports of 800G, 300 m and 3 classes of 1150976 B are 221 MB, the buffer is 158 MB, and its rows are private."""
+    classes = {
+        "roce": {"bandwidth": 30.0},
+        "second": {"dscp": (28,), "priority": 4, "lossless": True, "bandwidth": 10.0},
+        "third": {"dscp": (30,), "priority": 5, "lossless": True, "bandwidth": 10.0},
+    }
+    profile = lab.profile(lab.TRAINING, oversubscription=2, classes=classes)
+    switch = {"hwsku": "ACS-SN5600"}
+    fabric = lab.rack(
+        profile, servers=16, leaves=1, rails=4, cable_m=300.0, speed=800_000, asic="Spectrum-4", declared=switch
+    )
+    made = plan(fabric)
+    told = [item for item in made.problems if "no pool is shared" in item.text]
+    assert [item.warning for item in told] == [True] and "ACS-SN5600" in told[0].text
+
+
+def test_an_incast_comes_in_through_ports_that_there_are() -> None:
+    """16 back-end ports of leaf1, so 15 beside the one that it leaves by, however many flows are stated."""
+    fabric = lab.rack(servers=4)
+    backend = replace(fabric.networks["backend"], flows=1000)
+    made = plan(replace(fabric, networks={**fabric.networks, "backend": backend}))
+    leaf = made.devices["leaf1"]
+    ports = sum(item.setting.network == "backend" for item in leaf.ports)
+    steps = leaf.why[("incast", 3)].steps
+    assert steps[0].startswith(f"{ports - 1} ingress ports")

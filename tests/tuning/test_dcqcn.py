@@ -67,3 +67,11 @@ def test_model_and_nic_get_the_same_paper() -> None:
         "dce_tcp_rtt": model.alpha_timer_us,
         "min_time_between_cnps": model.cnp_interval_us,
     }
+
+
+def test_parameters_outside_the_model_are_named() -> None:
+    made = fluid.params("firmware", 400_000, {"rpg_max_rate": 1, "rpg_time_reset": 100})
+    assert "rpg_time_reset" in made.source and "rpg_max_rate" not in made.source
+    assert any("rpg_max_rate" in text and "without" in text for text in made.assumed)
+    assert fluid.params("firmware", 400_000, {"rpg_gd": 3}).source == fluid.params("firmware", 400_000).source
+    assert any("do not speed up" in text for text in fluid.params("firmware", 400_000, {"rpg_ai_rate": 0}).assumed)
