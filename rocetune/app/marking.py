@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rocetune.app.calculating import IN_RACK_M, Chip, HeadroomAsk, all_ports, calculate_headroom, frame_of
+from rocetune.app.asking import Chip, HeadroomAsk, all_ports, frame_of
+from rocetune.app.calculating import IN_RACK_M, calculate_headroom
 from rocetune.app.errors import UseError
 from rocetune.app.senders import DEFAULT_TIERS, Senders, Whys, flow_problems
 from rocetune.model.plan import Assumption, PlanProblem

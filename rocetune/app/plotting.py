@@ -7,7 +7,8 @@ from dataclasses import replace
 from math import log
 from pathlib import Path
 
-from rocetune.app.calculating import HeadroomAsk, compute, is_yours
+from rocetune.app.asking import HeadroomAsk, compute
+from rocetune.app.calculating import is_yours
 from rocetune.app.errors import UseError
 from rocetune.model.units import show_speed
 from rocetune.planner.compare import Line

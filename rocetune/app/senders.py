@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rocetune.app.calculating import frame_of
+from rocetune.app.asking import frame_of
 from rocetune.app.errors import UseError
 from rocetune.model.plan import Assumption, PlanProblem, Why
 from rocetune.model.units import show_speed

@@ -24,7 +24,7 @@ def command(name: str | None) -> None:
     known = known_at(shared_options.site).asics
     found = list(known)
     if name is not None:
-        from rocetune.app.calculating import chip_named
+        from rocetune.app.asking import chip_named
 
         asic = chip_named(name, None, known, option="NAME").asic
         assert asic is not None

@@ -81,7 +81,7 @@ def command(list_presets: bool, plot: Path | None, more: tuple[str, ...], **aske
 
 
 def _answer(form: str, plot: Path | None, compare: tuple[str, ...], asked: dict[str, Any]) -> None:
-    from rocetune.app.calculating import chip_named, table_file
+    from rocetune.app.asking import chip_named, table_file
     from rocetune.app.knowing import known_at
     from rocetune.app.marking import EcnAsk, calculate_ecn
     from rocetune.report.curves import ecn_json, ecn_markdown, ecn_text

@@ -52,7 +52,8 @@ def command(
     plot: Path | None,
 ) -> None:
     """Print the answer; exit 2 when it does not fit."""
-    from rocetune.app.calculating import HeadroomAsk, calculate_headroom, chip_named, table_file
+    from rocetune.app.asking import HeadroomAsk, chip_named, table_file
+    from rocetune.app.calculating import calculate_headroom
     from rocetune.app.knowing import known_at
     from rocetune.report.calculators import headroom_json, headroom_markdown, headroom_text
 

@@ -12,7 +12,7 @@ from rocetune.report.plan import problems_text
 from rocetune.report.sizes import show_length, show_size, us
 from rocetune.report.table import PLAIN, Paint, counted, markdown_table, table, to_json
 from rocetune.tuning.duration import show_us
-from rocetune.tuning.headroom_rules import COPIED
+from rocetune.tuning.headroom_presets import COPIED
 
 _HEAD = ("term", "formula", "bytes")
 

@@ -8,7 +8,7 @@ from typing import Literal
 from rocetune.model.units import show_speed
 from rocetune.tuning import wire
 from rocetune.tuning.asics import Asic, table
-from rocetune.tuning.cells import wire_worst
+from rocetune.tuning.cells import round_up, wire_worst
 from rocetune.tuning.headroom_sums import LOCAL_DELAY_NS, canonical_bytes, physical_bytes
 
 Method = Literal["table", "preset", "canonical", "generic"]
@@ -216,3 +216,22 @@ def sum_step(name: str, terms: tuple[Term, ...], value: int) -> str:
 
 def per_s(rate: float) -> str:
     return f"{rate / 1e9:g} GB/s"
+
+
+def inflated(factor: float, because: str, waits: tuple[Term, ...]) -> tuple[Term, ...]:
+    """Wire bytes as they are, then in one line what cells add to them."""
+    waits = tuple(term for term in waits if term.size_bytes)
+    size = total(waits)
+    words = f"({_enough(factor, size)} - 1) x {size:,.0f} B: {because}"
+    return (*waits, Term("cell inflation", words, (factor - 1) * size))
+
+
+def _enough(factor: float, size: float) -> str:
+    """The factor with as many digits as give the same whole bytes when the product is made by hand."""
+    shown = (f"{factor:.{digits}g}" for digits in range(4, 16))
+    return next((text for text in shown if abs(float(text) - factor) * size < 0.5), f"{factor:.15g}")
+
+
+def rounding_of(cell: int, exact: float) -> str:
+    value = round_up(exact, cell)
+    return f"up to {value // cell} cells of {cell} B" if cell > 1 else "up to whole bytes: cell size not published"

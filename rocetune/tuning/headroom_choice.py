@@ -10,18 +10,9 @@ from rocetune.tuning import wire
 from rocetune.tuning.asics import Asic
 from rocetune.tuning.cells import round_up
 from rocetune.tuning.families import Family, Parts, family_of
-from rocetune.tuning.headroom_case import Case, Made, least, sum_step, total
-from rocetune.tuning.headroom_rules import (
-    from_own,
-    from_presets,
-    from_row,
-    from_sum,
-    from_worst,
-    lacks,
-    place,
-    rounding_of,
-    top_of,
-)
+from rocetune.tuning.headroom_case import Case, Made, least, rounding_of, sum_step, total
+from rocetune.tuning.headroom_presets import from_own, from_presets, top_of
+from rocetune.tuning.headroom_rules import from_row, from_sum, from_worst, lacks, place
 from rocetune.tuning.own_table import LookUp
 from rocetune.tuning.published import PublishedTable, published
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocetune.app.calculating import Chip, HeadroomAsk, calculate_headroom, chip_named, table_file
+from rocetune.app.asking import Chip, HeadroomAsk, chip_named, table_file
+from rocetune.app.calculating import calculate_headroom
 from rocetune.app.errors import UseError
 from rocetune.app.marking import EcnAsk, calculate_ecn
 from rocetune.app.senders import DcqcnAsk, calculate_dcqcn
