@@ -14,7 +14,7 @@ from pathlib import Path
 from rocetune.tuning.asics import Asic, table
 from rocetune.tuning.headroom import EmptyTable, headroom
 from rocetune.tuning.published import PublishedTable, asic_of
-from rocetune.tuning.table_text import read_table
+from rocetune.tuning.table_text import TableError, read_table
 
 HEADING = ("ASIC", "table", "mode", "rows", "exact", "median", "lowest", "highest", "below", "refused")
 MODES = ("own table", "default", "lookup off", "bare chip")
@@ -65,26 +65,34 @@ def _groups(path: Path) -> list[Group]:
         try:
             model = cells.get("hwsku") or cells["model"]
             speed, cable, xoff = (cells[name] or "" for name in ("speed_mbps", "cable_m", "xoff_bytes"))
-            if not (speed + cable + xoff).isascii():
-                raise ValueError(speed)
-            row = (number, int(speed), float(cable), int(xoff))
         except KeyError as error:
             raise BadFile(f"{path}:{number}: {_NEEDS}: no column {error}") from None
-        except (TypeError, ValueError):
-            written = ", ".join(f"{name}={cells.get(name) or ''}" for name in ("speed_mbps", "cable_m", "xoff_bytes"))
-            raise BadFile(f"{path}:{number}: whole Mbit/s, metres and whole bytes are needed: {written}") from None
-        if not (0 < row[1] <= 10**7 and 0 < row[2] <= 10**6 and 0 < row[3] <= 10**10):
-            raise BadFile(f"{path}:{number}: speed, length and xoff must be greater than zero and of this world")
-        found.setdefault((cells.get("asic") or "", model), []).append(row)
+        row = _row(path, number, model, ",".join((speed, cable, xoff)))
+        found.setdefault((_key(cells.get("asic") or "", model), model), []).append(row)
     for (_, model), rows in found.items():
         _check_places(path, model, rows)
     if not found:
         raise BadFile(f"{path}: no row is in it: {_NEEDS}")
-    return [Group(asic, model, tuple(rows)) for (asic, model), rows in found.items()]
+    return [Group(asic, model, tuple({row[1:]: row for row in rows}.values())) for (asic, model), rows in found.items()]
+
+
+def _key(asic: str, model: str) -> str:
+    """The chip by its own name, however the file spells it."""
+    found = _chip_named(asic, model)
+    return found.name if found is not None else asic
+
+
+def _row(path: Path, number: int, model: str, text: str) -> tuple[int, int, float, int]:
+    """One row, by the rules of a table of one's own."""
+    try:
+        (row,) = read_table(f"speed_mbps,cable_m,xoff_bytes\n{text}", model).rows
+    except TableError as error:
+        raise BadFile(f"{path}:{number}: {error.text}: {error.remedy}") from None
+    return number, row.speed_mbps, row.cable_m, row.xoff_bytes
 
 
 def _check_places(path: Path, model: str, rows: Sequence[tuple[int, int, float, int]]) -> None:
-    """One place has one number: a second row of it would be another table."""
+    """One place has one number: another row of it would be another table. The same row again is one."""
     seen: dict[tuple[int, float], tuple[int, int]] = {}
     for line, speed, cable, xoff in rows:
         first = seen.setdefault((speed, cable), (line, xoff))
@@ -100,11 +108,15 @@ def _cells(path: Path, text: str) -> Iterator[dict[str, str]]:
 
 
 def _chip_of(group: Group) -> Asic | None:
+    return _chip_named(group.asic, group.model)
+
+
+def _chip_named(asic: str, model: str) -> Asic | None:
     """By the SKU, which knows best; else by the file's own word for the chip."""
-    known = table().get(asic_of(group.model))
-    words = group.asic.split("(")[0].replace("Innovium/", "").strip()
+    known = table().get(asic_of(model))
+    words = asic.split("(")[0].replace("Innovium/", "").strip()
     stated = table().find(words) if words else None
-    return known or stated or table().by_model(group.model)
+    return known or stated or table().by_model(model)
 
 
 def _statistics(asic: Asic | None, group: Group, mode: str) -> tuple[object, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rocetune.app.errors import UseError
@@ -10,7 +10,8 @@ from rocetune.model.plan import Assumption
 from rocetune.model.units import show_speed
 from rocetune.tuning import published, thresholds, wire
 from rocetune.tuning.asics import Asic, AsicTable, table
-from rocetune.tuning.headroom import Headroom, headroom
+from rocetune.tuning.headroom import EmptyTable, Headroom, headroom
+from rocetune.tuning.own_table import switch_row
 from rocetune.tuning.published import PublishedTable
 from rocetune.tuning.table_text import MOST_BYTES
 
@@ -43,9 +44,15 @@ class HeadroomAsk:
     at_800g: int = wire.QUANTA_800G
     site_quanta: bool = False  # at_800g is what tuning: of a site says
     sonic: bool | None = None  # the switch runs SONiC; None: not said, and a hardware SKU of SONiC says it
+    alphas: str = ""  # how what it runs writes alpha, a key of alpha_encodings.yaml; empty: as it stands
     ports: int | None = None
     lossless: int | None = None
-    alpha: float = thresholds.DEFAULT_ALPHA
+    alpha: float | None = None
+
+    @property
+    def factor(self) -> float:
+        """Alpha as stated, else the default of every platform."""
+        return thresholds.DEFAULT_ALPHA if self.alpha is None else self.alpha
 
 
 def chip_named(asic: str | None, model: str | None, known: AsicTable | None = None, *, option: str = "--asic") -> Chip:
@@ -66,7 +73,11 @@ def chip_named(asic: str | None, model: str | None, known: AsicTable | None = No
     found = known.find(asic)
     if found is None:
         near = known.suggest(asic) or known.near_models(asic)
-        hint = f"Did you mean {' or '.join(near)}?" if near else "`rocetune asics` lists the known ones."
+        hint = (
+            f"Did you mean {' or '.join(near)}?"
+            if near
+            else "`rocetune asics` lists the known ones; a site states its own: tuning.asics."
+        )
         shown = asic if len(asic) <= _MOST_SHOWN else f"{asic[:_MOST_SHOWN]}..."
         raise UseError(f"{option}: {shown!r} is not a known chip or switch model", hint)
     if by_model is not None and by_model is not found:
@@ -74,9 +85,16 @@ def chip_named(asic: str | None, model: str | None, known: AsicTable | None = No
     return Chip(found, model or (asic if known.by_model(asic) is found else None))
 
 
-def unknown_model(chip: Chip, known: AsicTable) -> tuple[Assumption, ...]:
-    """What to say of a model that nobody lists: it may be a new one, or mistyped."""
-    if chip.model is None or known.by_model(chip.model) is not None or published.match(chip.model) is not None:
+def unknown_model(chip: Chip, known: AsicTable, own_table: bool) -> tuple[Assumption, ...]:
+    """What to say of a model that nobody lists: it may be new, or mistyped. One with a table of the user's is known."""
+    if chip.model is None or own_table:
+        return ()
+    meant = published.near_sku(chip.model, chip.asic.key if chip.asic else None)
+    if meant:
+        text = f"{chip.model!r} is no hardware SKU whose table is known; what is known of its model or chip counts"
+        return (Assumption("--model", text, f"did you mean {meant}?"),)
+    of_the_chip = chip.asic is not None and AsicTable({chip.asic.key: chip.asic}).by_model(chip.model) is not None
+    if of_the_chip or known.by_model(chip.model) is not None or published.match(chip.model) is not None:
         return ()
     near = known.near_models(chip.model)
     hint = f"did you mean {' or '.join(near)}?" if near else "without --model the chip's own preset counts"
@@ -86,6 +104,8 @@ def unknown_model(chip: Chip, known: AsicTable) -> tuple[Assumption, ...]:
 def table_file(path: Path) -> PublishedTable:
     """A user's own headroom table. Raises UseError with file, line and remedy."""
     try:
+        if path.is_fifo() and path.parts[:2] != ("/", "dev"):  # a shell's <(...) is at /dev/fd
+            raise UseError(f"{path} is a pipe, which may never end", "Give a pg_profile_lookup.ini or a CSV file.")
         with path.open(encoding="utf-8-sig") as file:
             return published.read_table(file.read(MOST_BYTES + 1), path.name)
     except published.TableError as error:
@@ -136,9 +156,52 @@ def compute(ask: HeadroomAsk, cable_m: float) -> Headroom:
             delay_ns=ask.delay_ns,
             copied=ask.sonic is not False,
         )
+    except EmptyTable as error:
+        if ask.sonic is False:  # a table of SONiC means nothing to another OS
+            return compute(replace(ask, lookup=False), cable_m)
+        raise UseError(
+            str(error), "Give --table, or --no-table; or name what it runs, as in --platform arista_eos."
+        ) from error
     except ValueError as error:
         cells = ask.cell_bytes is None and "cell" in str(error)
         raise UseError(str(error), "Give it with --cell, as in --cell 254B." if cells else "") from error
+
+
+def chosen_alpha(ask: HeadroomAsk) -> tuple[float, tuple[Assumption, ...]]:
+    """Alpha, and what to say of it where nobody stated it.
+
+    A switch that runs SONiC uses the ``dynamic_th`` of its headroom table, and a plan counts with that; where it is not
+    said what runs, 1 is taken and the table's is named.
+    """
+    encoding = thresholds.encodings()["sonic"]
+    sonic = runs_sonic(ask)
+    if ask.alpha is not None:
+        return _as_written(ask, "sonic" if sonic else ask.alphas)
+    row = None
+    if sonic is not False:
+        row = switch_row(ask.chip.model, ask.chip.asic, ask.table, ask.speed_mbps, ask.cable_m)
+    threshold = row[1].threshold if row is not None else None
+    if row is None or threshold is None or not encoding.low <= threshold <= encoding.high:
+        return ask.factor, ()
+    own, words = encoding.decode(threshold), f"SONiC's row in {row[0].name} has dynamic_th {threshold}"
+    if sonic:
+        return own, (Assumption("--alpha", f"{own:g}: {words}", "state --alpha to count with another"),)
+    if own == ask.factor:
+        return own, ()
+    text = f"alpha {ask.factor:g}; {words}, which is alpha {own:g}"
+    return ask.factor, (Assumption("--alpha", text, f"on a SONiC switch add --alpha {own:g}"),)
+
+
+def _as_written(ask: HeadroomAsk, alphas: str) -> tuple[float, tuple[Assumption, ...]]:
+    """A stated alpha in the steps of a platform."""
+    if not alphas:
+        return ask.factor, ()
+    encoding = thresholds.encodings()[alphas]
+    written = encoding.written(ask.factor)
+    if written == ask.factor:
+        return written, ()
+    text = f"{ask.factor:g} is written as {written:g}: {encoding.name} knows {encoding.field} in steps"
+    return written, (Assumption("--alpha", text),)
 
 
 def check_speed(asic: Asic | None, speed_mbps: int) -> None:

@@ -9,12 +9,13 @@ from rocetune.app.asking import (
     all_ports,
     check_ports,
     check_speed,
+    chosen_alpha,
     compute,
     frame_of,
     runs_sonic,
     unknown_model,
 )
-from rocetune.app.switch_room import alpha_doubt, room_of
+from rocetune.app.switch_room import room_of
 from rocetune.model.plan import Assumption
 from rocetune.report.answers import Follow, HeadroomAnswer, Port
 from rocetune.report.sizes import show_length
@@ -34,6 +35,8 @@ def calculate_headroom(ask: HeadroomAsk) -> HeadroomAnswer:
     asic, model = ask.chip.asic, ask.chip.model
     check_speed(asic, ask.speed_mbps)
     check_ports(asic, ask.ports, ask.speed_mbps)
+    alpha, believed_alpha = chosen_alpha(ask)
+    ask = replace(ask, alpha=alpha)
     port = Port(ask.speed_mbps, ask.cable_m, ask.mtu_bytes, frame, asic, model, ask.cell_bytes)
     result = compute(ask, ask.cable_m)
     found = look_up(model, asic, ask.table, ask.lookup)
@@ -51,7 +54,7 @@ def calculate_headroom(ask: HeadroomAsk) -> HeadroomAnswer:
         notes=_notes(ask, result, row),
         assumptions=(
             *assumed,
-            *unknown_model(ask.chip, table()),
+            *unknown_model(ask.chip, table(), ask.table is not None),
             *doubts(asic),
             *(_reaction_doubts(ask) if result.reacts else ()),
             *_site_quanta(ask),
@@ -59,7 +62,7 @@ def calculate_headroom(ask: HeadroomAsk) -> HeadroomAnswer:
     )
     if ask.ports is not None:
         room, problems, believed = room_of(ask.chip, ask.ports, ask.lossless or 1, result.headroom_bytes, ask)
-        unsure = (*believed, *_lossless_doubt(ask), *(alpha_doubt(ask) if room.buffer_bytes else ()))
+        unsure = (*believed, *_lossless_doubt(ask), *(believed_alpha if room.buffer_bytes else ()))
         answer = replace(answer, room=room, problems=problems, assumptions=(*answer.assumptions, *unsure))
     return replace(answer, follow=_follow(ask, answer))
 

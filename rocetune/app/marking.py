@@ -16,11 +16,12 @@ from rocetune.report.answers import EcnAnswer, Follow, HeadroomAnswer, Port, Roo
 from rocetune.report.calculators import factor
 from rocetune.report.sizes import show_length, show_time
 from rocetune.report.table import counted
-from rocetune.tuning import ecn, fluid, thresholds, wire
+from rocetune.tuning import ecn, fluid, wire
 from rocetune.tuning.presets import EcnPreset
 from rocetune.tuning.published import PublishedTable
 
 DEFAULT_FLOWS = 64
+DEFAULT_LENGTH_M = 30.0
 BESIDE = ("dcqcn-paper", "hpcc", "sonic-default")  # presets to begin a comparison with
 
 
@@ -31,11 +32,12 @@ class EcnAsk:
     speed_mbps: int
     rtt_us: float | None = None
     tiers: int | None = None
-    cable_m: float = 30.0
+    cable_m: float = DEFAULT_LENGTH_M
+    length_stated: bool = True
     chip: Chip = field(default_factory=Chip)
     ports: int | None = None
     lossless: int | None = None
-    alpha: float = thresholds.DEFAULT_ALPHA
+    alpha: float | None = None
     mtu_bytes: int = 9216
     rdma_mtu: int = 4096
     cell_bytes: int | None = None
@@ -43,6 +45,7 @@ class EcnAsk:
     at_800g: int = wire.QUANTA_800G
     site_quanta: bool = False  # at_800g is what tuning: of a site says
     sonic: bool | None = None  # the switch runs SONiC
+    alphas: str = ""  # how what it runs writes alpha
     table: PublishedTable | None = None  # the user's own headroom table
     lookup: bool = True
     objective: ecn.Objective = "balanced"
@@ -69,11 +72,11 @@ def calculate_ecn(ask: EcnAsk) -> EcnAnswer:
     flows = ask.flows or DEFAULT_FLOWS
     held = _held(ask)
     room = held.room if held else None
-    assumed += _ports_doubt(ask) + (held.assumptions if held else ())
+    assumed += _ports_doubt(ask) + _length_doubt(ask) + (held.assumptions if held else ())
     bounds = None
     if room is not None and room.shared_bytes is not None:
         per_slice, queues = _per_slice(held)
-        bounds = ecn.bounds(room.shared_bytes, per_slice, queues, ask.alpha)
+        bounds = ecn.bounds(room.shared_bytes, per_slice, queues, room.alpha)
     fits = room.fits if room is not None else None
     senders = Senders(ask.speed_mbps, flows, fluid.params(ask.dcqcn, ask.speed_mbps), frame, bounds, rtt, fits)
     line, whys = _published(ask, senders) if ask.preset else _computed(ask, rtt, senders, trip)
@@ -142,6 +145,7 @@ def _held(ask: EcnAsk) -> HeadroomAnswer | None:
             at_800g=ask.at_800g,
             site_quanta=ask.site_quanta,
             sonic=ask.sonic,
+            alphas=ask.alphas,
             table=ask.table,
             lookup=ask.lookup,
             ports=ask.ports or all_ports(ask.chip.asic, ask.speed_mbps),
@@ -159,6 +163,13 @@ def _ports_doubt(ask: EcnAsk) -> tuple[Assumption, ...]:
         ports = counted(all_ports(ask.chip.asic, ask.speed_mbps), "port")
         return (Assumption("--ports", f"{ports}: the chip filled with {show_speed(ask.speed_mbps)}"),)
     return ()
+
+
+def _length_doubt(ask: EcnAsk) -> tuple[Assumption, ...]:
+    """The cables decide how much of the buffer is headroom, and so where PFC starts."""
+    if ask.length_stated or ask.chip.asic is None:
+        return ()
+    return (Assumption("--length", f"{show_length(ask.cable_m)} of cable on every port", "state the longest"),)
 
 
 def _computed(ask: EcnAsk, rtt_us: float, senders: Senders, trip: ecn.RoundTrip) -> tuple[Line, Whys]:
@@ -273,7 +284,7 @@ def _terms(ask: EcnAsk, rtt_us: float, shown: _Shown) -> list[Term]:
         ]
     terms.append(Term("BDP", "round trip + cable" if terms else f"{speed} x {rtt_us:g} us / 8", bdp))
     if shown.held is not None and shown.held.room is not None:
-        terms += _room_terms(shown.held, shown.senders.bounds, ask.alpha)
+        terms += _room_terms(shown.held, shown.senders.bounds)
     for (name, size), words in zip(
         (("kmin", line.kmin_bytes), ("kmax", line.kmax_bytes)),
         _threshold_words(ask, shown.whys, shown.senders),
@@ -319,7 +330,7 @@ def _preset_words(preset: EcnPreset, size: float, speed_mbps: int, bounds: ecn.B
     return f"{preset.name}, not scaled with the speed"
 
 
-def _room_terms(held: HeadroomAnswer, bounds: ecn.Bounds | None, alpha: float) -> list[Term]:
+def _room_terms(held: HeadroomAnswer, bounds: ecn.Bounds | None) -> list[Term]:
     room, each = held.room, held.result.headroom_bytes
     assert room is not None
     length = show_length(held.port.cable_m)
@@ -329,7 +340,7 @@ def _room_terms(held: HeadroomAnswer, bounds: ecn.Bounds | None, alpha: float) -
     ]
     if room.shared_bytes is None or bounds is None or room.buffer_bytes is None:
         return terms
-    a = factor(alpha)
+    a = factor(room.alpha)
     ports, queues = _per_slice(held)
     strict = f"{a} x S / ({counted(ports, 'port')} + {a} x {counted(queues, 'queue')})"
     return [

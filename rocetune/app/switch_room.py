@@ -13,7 +13,6 @@ from rocetune.report.sizes import show_length
 from rocetune.report.table import counted
 from rocetune.tuning import buffers, thresholds
 from rocetune.tuning.asics import Asic
-from rocetune.tuning.own_table import look_up
 
 
 def _with_pools(
@@ -45,7 +44,7 @@ def room_of(
 ) -> tuple[Room, tuple[PlanProblem, ...], tuple[Assumption, ...]]:
     """``ports`` equal ports with ``lossless`` priorities each, against the chip's buffer."""
     need = ports * lossless * headroom_bytes
-    room = Room(ports, lossless, ask.alpha, need)
+    room = Room(ports, lossless, ask.factor, need)
     asic = chip.asic
     size = asic.packet_bytes(chip.model) if asic else None
     if asic is not None and asic.layout == "voq":
@@ -63,7 +62,7 @@ def room_of(
     if not fit.feasible:
         return room, (_too_much(asic, fit, ask, needs),), ()
     groups = -(-ports * lossless // asic.slices)
-    start = thresholds.dynamic_xoff(fit.shared_bytes, ask.alpha, groups)
+    start = thresholds.dynamic_xoff(fit.shared_bytes, ask.factor, groups)
     try:
         gap = thresholds.hysteresis(
             ask.speed_mbps,
@@ -123,19 +122,3 @@ def _too_much(asic: Asic, fit: buffers.Fit, ask: HeadroomAsk, needs: Sequence[bu
         fit, needs, cable_m=ask.cable_m, headroom_at=lambda length: compute(ask, length).headroom_bytes
     )
     return PlanProblem(_where(ask), text, "; or ".join(way.text for way in ways) or "fewer ports")
-
-
-def alpha_doubt(ask: HeadroomAsk) -> tuple[Assumption, ...]:
-    """The default alpha, where SONiC's table of the model has another: a plan for a SONiC switch counts with that."""
-    if runs_sonic(ask) is False:
-        return ()
-    encoding = thresholds.encodings()["sonic"]
-    row = look_up(ask.chip.model, ask.chip.asic, None, True).row(ask.speed_mbps, ask.cable_m)
-    threshold = row[1].threshold if row is not None else None
-    if row is None or threshold is None or not encoding.low <= threshold <= encoding.high:
-        return ()
-    own = encoding.decode(threshold)
-    if ask.alpha != thresholds.DEFAULT_ALPHA or own == ask.alpha:
-        return ()
-    text = f"alpha {ask.alpha:g}; SONiC's row in {row[0].name} has dynamic_th {threshold}, which is alpha {own:g}"
-    return (Assumption("--alpha", text, f"on a SONiC switch add --alpha {own:g}"),)

@@ -49,7 +49,10 @@ PLATFORM = click.option(
 PORTS = click.option("--ports", type=quantity.PORTS, metavar="N", help="Ports like this one on the switch.")
 LOSSLESS = click.option("--lossless", type=quantity.PRIORITIES, metavar="N", help="Lossless priorities per port (1).")
 ALPHA = click.option(
-    "--alpha", type=quantity.ALPHA, metavar="A", default=1.0, help="Dynamic threshold factor of the buffer (1)."
+    "--alpha",
+    type=quantity.ALPHA,
+    metavar="A",
+    help="Dynamic threshold factor of the buffer (on SONiC that of the switch's own table, else 1).",
 )
 
 
@@ -60,16 +63,20 @@ def site_quanta(stated: str | None, known: int) -> bool:
     return stated is None and known != QUANTA_800G
 
 
-def runs_sonic(platform: str | None) -> bool | None:
-    """Whether SONiC's tables and pools count; None where nobody said. Raises UsageError for an unknown name."""
+def running(platform: str | None) -> dict[str, Any]:
+    """What counts on a platform: ``sonic``, SONiC's tables and pools (None: nobody said), and ``alphas``, its steps.
+
+    Raises UsageError for an unknown name.
+    """
     if platform is None:
-        return None
+        return {"sonic": None, "alphas": ""}
     from rocetune import platforms
 
     known = [name for name in platforms.names() if name != "linux"]  # what servers run, as in the inventory
     if platform not in known:
         raise click.UsageError(f"--platform: there is no switch platform {platform!r}; known: {', '.join(known)}.")
-    return platforms.get(platform).sonic_tables
+    found = platforms.get(platform)
+    return {"sonic": found.sonic_tables, "alphas": found.alphas}
 
 
 def put(
@@ -81,7 +88,9 @@ def put(
     as_markdown: Callable[[Any], str],
 ) -> None:
     """Print an answer in one of three forms; its next commands carry the options that were typed."""
-    answer = replace(answer, next=carried(answer.follow))
+    drawn = click.get_current_context().params.get("plot")
+    follow = [item for item in answer.follow if not drawn or "--plot" not in dict(item.options)]
+    answer = replace(answer, next=carried(follow))
     if form == "json":
         click.echo(as_json(answer))
     elif form == "markdown":

@@ -27,7 +27,7 @@ from rocetune.cli.typed import Typed
 @calculator.PLATFORM
 @calculator.PORTS
 @calculator.LOSSLESS
-@click.option("--length", type=quantity.LENGTH, metavar="LENGTH", default=30.0, help="Cable length (30m).")
+@click.option("--length", type=quantity.LENGTH, metavar="LENGTH", help="Cable length (30m).")
 @calculator.CELL
 @calculator.DELAY
 @calculator.QUANTA_800G
@@ -83,7 +83,7 @@ def command(list_presets: bool, plot: Path | None, more: tuple[str, ...], **aske
 def _answer(form: str, plot: Path | None, compare: tuple[str, ...], asked: dict[str, Any]) -> None:
     from rocetune.app.asking import chip_named, table_file
     from rocetune.app.knowing import known_at
-    from rocetune.app.marking import EcnAsk, calculate_ecn
+    from rocetune.app.marking import DEFAULT_LENGTH_M, EcnAsk, calculate_ecn
     from rocetune.report.curves import ecn_json, ecn_markdown, ecn_text
 
     known = known_at(settings().site)
@@ -94,7 +94,8 @@ def _answer(form: str, plot: Path | None, compare: tuple[str, ...], asked: dict[
             speed_mbps=asked["speed"],
             rtt_us=asked["rtt"],
             tiers=asked["tiers"],
-            cable_m=asked["length"],
+            cable_m=DEFAULT_LENGTH_M if asked["length"] is None else asked["length"],
+            length_stated=asked["length"] is not None,
             chip=chip,
             ports=asked["ports"],
             lossless=asked["lossless"],
@@ -105,7 +106,7 @@ def _answer(form: str, plot: Path | None, compare: tuple[str, ...], asked: dict[
             site_quanta=calculator.site_quanta(asked["quanta_800g"], known.quanta_800g),
             table=table_file(asked["table"]) if asked["table"] else own,
             lookup=not asked["no_table"],
-            sonic=calculator.runs_sonic(asked["platform"]),
+            **calculator.running(asked["platform"]),
             mtu_bytes=asked["mtu"],
             rdma_mtu=asked["rdma_mtu"],
             objective=asked["objective"] or "balanced",

@@ -48,7 +48,7 @@ def command(
     quanta_800g: str | None,
     ports: int | None,
     lossless: int | None,
-    alpha: float,
+    alpha: float | None,
     plot: Path | None,
 ) -> None:
     """Print the answer; exit 2 when it does not fit."""
@@ -77,7 +77,7 @@ def command(
         delay_ns=delay,
         table=table_file(table) if table else None if no_table else known.own_table(chip.model),
         lookup=not no_table,
-        sonic=calculator.runs_sonic(platform),
+        **calculator.running(platform),
         at_800g=int(quanta_800g or known.quanta_800g),
         site_quanta=calculator.site_quanta(quanta_800g, known.quanta_800g),
         ports=ports,

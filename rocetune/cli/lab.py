@@ -137,6 +137,9 @@ def _list_faults(found: Status) -> None:
         raise LabNotRunning("no lab was started here", f"start one with: {settings().again('lab start')}")
     for platform, faults in found.known_faults.items():
         click.echo(f"{platform}\n{table([[name, text] for name, text in faults.items()], indent='  ')}")
+    device = next(item for item in found.devices if found.known_faults.get(item.platform))
+    name = next(iter(found.known_faults[device.platform]))
+    settings().next([(f"lab fault {device.name} {name}", "--port PORT and a VALUE where the list says so")])
 
 
 def _show(found: Status) -> None:

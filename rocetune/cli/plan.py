@@ -45,7 +45,8 @@ def command(explain: str | None, compared: tuple[str, ...], more: tuple[str, ...
 
         device, _ = find(plan, explain)
         taken = as_taken(plan, device.device.name)
-        click.echo((explain_json if form == "json" else explain_text)(taken, explain, plan))
+        text = (explain_json if form == "json" else explain_text)(taken, explain, plan)
+        click.echo(f"```text\n{text}\n```" if form == "markdown" else text)
     else:
         names = select(workspace, plan, shared_options.limit)
         if form == "json":

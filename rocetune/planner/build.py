@@ -14,7 +14,7 @@ from rocetune.planner.curves import basis_of, curve_of, tighter
 from rocetune.planner.fixed import buffer_problems
 from rocetune.planner.headroom import computes_headroom, fill_headroom
 from rocetune.planner.inputs import COMPUTED_BY_SWITCH, Chip, chip_of
-from rocetune.planner.knowledge import idle_tables, knowledge
+from rocetune.planner.knowledge import idle_chips, idle_tables, knowledge
 from rocetune.planner.naming import Draft, names
 from rocetune.planner.notes import Believed, Notes, Problem
 from rocetune.planner.server import server_qos
@@ -53,6 +53,7 @@ class _Planned:
     shape: Shape
     believed: list[Believed]
     left_out: Mapping[str, str]
+    asic: str | None
 
 
 class _Planner:
@@ -73,7 +74,8 @@ class _Planner:
 
     def run(self) -> Plan:
         self._notes.add(self._wrong, "rocetune.yaml", 1, "file")
-        self._notes.add(idle_tables(self._fabric, self._knowledge), "rocetune.yaml", 1, "file")
+        for idle in (idle_tables, idle_chips):
+            self._notes.add(idle(self._fabric, self._knowledge), "rocetune.yaml", 1, "file")
         planned = [self._device(device) for device in self._fabric.devices.values() if device.manage != "none"]
         drafts = self._settings.values()
         final = {
@@ -128,7 +130,8 @@ class _Planner:
         if shape is None:
             kinds = {combination.number: combination for _, combination in planned}
             shape = self._shapes[key] = self._shape(device.kind, chip, [(kinds[n], counts[n]) for n in sorted(counts)])
-        return _Planned(device, planned, shape, self._note(device, chip, planned, counts, shape), left_out)
+        asic = chip.asic.name if chip is not None and chip.asic is not None else None
+        return _Planned(device, planned, shape, self._note(device, chip, planned, counts, shape), left_out, asic)
 
     def _alike(self, chip: Chip | None, planned: list[tuple[Port, Combination]]) -> list[tuple[Port, Combination]]:
         """All ports with the headroom of the most demanding one; deep-buffer chips see to theirs by themselves."""
@@ -248,6 +251,7 @@ def _device_plan(item: _Planned, final: Mapping[str, Setting]) -> DevicePlan:
         tuple(Assumption(item.device.name, entry.text, entry.remedy) for entry in item.believed),
         why=item.shape.why,
         left_out=item.left_out,
+        asic=item.asic,
     )
 
 

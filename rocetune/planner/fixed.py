@@ -18,6 +18,7 @@ from rocetune.planner.combination import Combination
 from rocetune.planner.notes import Problem
 from rocetune.tuning import ecn, fluid, thresholds, wire
 from rocetune.tuning.asics import table
+from rocetune.tuning.cells import round_up
 from rocetune.tuning.outlook import warnings
 
 LOW_ALPHA, HIGH_ALPHA = 1 / 128, 8.0  # what the chips in use can be told, but for single registers
@@ -72,7 +73,9 @@ class _Thresholds:
     def __init__(self, combination: Combination, name: str, pfc: Pfc, buffer: Buffer) -> None:
         self.combination, self.name, self.pfc, self.buffer = combination, name, pfc, buffer
         self.frame = wire.roce_frame_bytes(combination.profile.rdma_mtu) - wire.GAP_BYTES
-        self.gap = thresholds.xon_gap_bytes(combination.profile.mtu)
+        asic = combination.chip.asic if combination.chip else None
+        cell = (asic.cell_bytes or 1) if asic is not None and asic.layout != "voq" else 1
+        self.gap = round_up(thresholds.xon_gap_bytes(combination.profile.mtu), cell)
         alpha = combination.written_alpha(pfc)
         self.start: int | None = None  # queue length at which one group alone is paused
         if isinstance(pfc.xoff, int):
@@ -94,7 +97,7 @@ class _Thresholds:
                 "alpha",
                 f"alpha {pfc.alpha:g} of {self.name} is outside 1/128 to 8: a small one pauses with an almost empty "
                 "buffer, a large one lets one group take all of it",
-                "write alpha: auto (1), or a value from 0.0078125 to 8",
+                "write alpha: auto, or a value from 0.0078125 to 8",
             )
         if isinstance(pfc.alpha, float) and isinstance(pfc.xoff, int):
             text = f"alpha {pfc.alpha:g} of {self.name} has no effect: the fixed xoff {pfc.xoff:,} B takes its place"

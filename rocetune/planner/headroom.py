@@ -13,7 +13,7 @@ from rocetune.planner.notes import Believed, Problem
 from rocetune.tuning import wire
 from rocetune.tuning.headroom import EmptyTable, Headroom, headroom
 from rocetune.tuning.knowledge import Knowledge
-from rocetune.tuning.own_table import look_up, spread
+from rocetune.tuning.own_table import spread, switch_row
 from rocetune.tuning.published import PublishedTable, Row
 
 _APART = 1.25  # a published row this many times the chip's preset is worth a word
@@ -52,19 +52,12 @@ def fill_headroom(combination: Combination, knowledge: Knowledge) -> None:
 
 
 def _own_row(combination: Combination, knowledge: Knowledge) -> tuple[PublishedTable, Row] | None:
-    """The row of its own headroom table that a SONiC switch gives this port; no other system runs such a table.
-
-    A table of the site says what the user wants, not what the switch has: it counts where no other is known and it
-    has a threshold, as only a copy of the switch's file does.
-    """
+    """The row of its own headroom table that a SONiC switch gives this port; no other system runs such a table."""
     chip, speed = combination.chip, combination.speed_mbps
     if chip is None or chip.asic is None or not chip.copied or speed is None:
         return None
-    length = combination.cable.length_m
-    row = look_up(chip.model, chip.asic, None, lookup=True).row(speed, length)
     users = knowledge.own_table(chip.model)
-    theirs = users.fitting(speed, length) if row is None and users is not None else None
-    return (users, theirs) if users is not None and theirs is not None and theirs.threshold is not None else row
+    return switch_row(chip.model, chip.asic, users, speed, combination.cable.length_m)
 
 
 def _doubt_model(combination: Combination, speed_mbps: int, size_bytes: int) -> None:

@@ -65,7 +65,7 @@ def _chip(device: Device, read: str | None, known: AsicTable) -> Chip:
         return Chip(declared, None, (), (Problem(text, "correct asic, or model or hwsku", field=("asic",)),))
     found = declared or by_model
     if found is not None:
-        return Chip(found, model, _doubts(found), _mistyped_sku(device, model))
+        return Chip(found, model, _doubts(found), _mistyped_sku(device, model, found.key))
     text = "ASIC unknown: headroom is that of the most demanding chip, the buffer fit is not checked"
     believed = Believed(text, "state asic in the inventory, as in asic: Tomahawk 3")
     return Chip(None, model, (believed,), (_unknown_model(device, model, known),))
@@ -88,14 +88,18 @@ def _unknown_model(device: Device, model: str | None, known: AsicTable) -> Probl
         key = "model" if device.declared.get("model") else "hwsku"
         text = f"{key} {model!r} belongs to no known chip: {worst}"
     near = known.near_models(model) if model else ()
+    if key == "hwsku" and (sku := near_sku(model or "")):
+        near = (sku,)
     hint = f"did you mean {' or '.join(near)}? Else " if near else ""
-    return Problem(text, f"{hint}state asic, as in asic: Tomahawk 3", field=(key,), warning=True)
+    return Problem(
+        text, f"{hint}state asic, as in asic: Tomahawk 3; one of your own: tuning.asics", field=(key,), warning=True
+    )
 
 
-def _mistyped_sku(device: Device, model: str | None) -> tuple[Problem, ...]:
+def _mistyped_sku(device: Device, model: str | None, asic: str) -> tuple[Problem, ...]:
     """A warning: a hardware SKU that nobody lists gets the largest likely headroom, not that of its neighbour."""
     sku = device.declared.get("hwsku")
-    near = near_sku(sku) if sku and sku == model else ""
+    near = near_sku(sku, asic) if sku and sku == model else ""
     if not near:
         return ()
     text = f"hwsku {sku!r} is none whose headroom table is known: what its model or chip suggests is planned"

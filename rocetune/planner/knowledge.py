@@ -31,6 +31,22 @@ def knowledge(tuning: Tuning) -> tuple[Knowledge, tuple[Problem, ...]]:
     return Knowledge(asics, tuple(own), tuning.quanta_800g), tuple(problems)
 
 
+def idle_chips(fabric: Fabric, known: Knowledge) -> Iterator[Problem]:
+    """A warning for each new chip of the site that no switch has: its name may be a known one, mistyped."""
+    stated = [device.declared for device in fabric.devices.values() if device.kind == "switch"]
+    used = {known.asics.find(words[key]) for words in stated for key in ("asic", "model", "hwsku") if key in words}
+    shipped = table()
+    for key in fabric.tuning.asics:
+        chip = known.asics.find_name(key)
+        if chip is None or chip in used or shipped.find_name(key) is not None:
+            continue
+        near = shipped.suggest(key)
+        hint = f"did you mean {near[0]}? Else state it" if near else "state it"
+        text = f"no switch of the inventory has this chip: {key}"
+        remedy = f"{hint} as asic in the inventory, or its models here"
+        yield Problem(text, remedy, field=("site", "tuning", "asics", key), warning=True)
+
+
 def idle_tables(fabric: Fabric, known: Knowledge) -> Iterator[Problem]:
     """A warning for each table of the site that belongs to no switch of it: its models may be mistyped."""
     said = {device.declared.get("model") or device.declared.get("hwsku") for device in fabric.devices.values()}

@@ -157,7 +157,18 @@ def _pause_start(shared_bytes: int, counts: Counts, priority: int, groups: int) 
     ]
     if not alphas:
         return Why("xoff.static", (), ("a static threshold of the profile",))
-    return dynamic_xoff(shared_bytes, min(alphas), groups).why
+    made = dynamic_xoff(shared_bytes, min(alphas), groups).why
+    return replace(made, steps=(*_whose_alpha(counts, priority, min(alphas)), *made.steps))
+
+
+def _whose_alpha(counts: Counts, priority: int, alpha: float) -> tuple[str, ...]:
+    """Where an alpha comes from that nobody stated: the headroom table of a SONiC switch."""
+    for item, _ in counts:
+        auto = any(one.priority == priority and one.pfc.alpha == "auto" for _, one in lossless(item.profile))
+        if auto and item.own_row is not None and item.own_alpha == alpha:
+            table, row = item.own_row
+            return (f"alpha {alpha:g}: dynamic_th {row.threshold} of {table.name}, the switch's own table",)
+    return ()
 
 
 def _bounds(

@@ -66,7 +66,7 @@ def _buffer(combination: Combination, reasons: Reasons, name: str, intent: Class
     if isinstance(pfc.xoff, int):
         values["xoff_bytes"] = pfc.xoff
         reasons.from_profile((*at, "xoff_bytes"), f"{dotted}.xoff", pfc.xoff)
-        if pfc.xon == "auto" and pfc.xoff > thresholds.xon_gap_bytes(combination.profile.mtu):
+        if pfc.xon == "auto" and pfc.xoff > _hysteresis(combination).gap_bytes:
             made = _hysteresis(combination, pfc.xoff)
             values["xon_bytes"], reasons.why[(*at, "xon_bytes")] = made.xon_bytes, made.why
     else:

@@ -64,7 +64,7 @@ def _short_preset(asic: Asic) -> str:
     if isinstance(preset, Parts):
         return "sum of parts"
     kind = "a line per speed" if isinstance(preset, Lines) else "fitted"
-    return f"{kind}, worst error {preset.error_percent:g} %"
+    return f"{kind}, {preset.error_percent:g} % off its own table"
 
 
 _TABLES = ("published table", "speeds", "lengths", "at the longest", "confidence", "note")

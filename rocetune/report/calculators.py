@@ -176,7 +176,7 @@ def _pool_line(room: Room, pool_bytes: int, at_once: int) -> str:
     ratio, groups = room.need_bytes / pool_bytes, room.ports * room.lossless
     name = f"SONiC's shared headroom pool of this model: {pool_bytes:,} B"
     if ratio <= 1:
-        return f"{name} holds the need, {ratio:.2f} of it: {counted(groups, 'group')} can pause at once, which is all"
+        return f"{name}; the need is {ratio:.0%} of it: {counted(groups, 'group')} can pause at once, which is all"
     return f"{name}, over-subscribed {ratio:.2f} times: {at_once} of {counted(groups, 'group')} can pause at once"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rocetune.model.units import show_speed
 from rocetune.planner.compare import PLAN, Compared, Line
@@ -34,7 +34,7 @@ def compare_markdown(found: Sequence[Compared], *, verbose: bool = False) -> str
         rows, start = side_by_side.rows(item.lines, item.speed_mbps, start_of(item)), start_of(item)
         blocks += [f"### {item.setting}", _about(item) + ".", markdown_table(rows, side_by_side.HEAD)]
         blocks += side_by_side.words_markdown(item.lines, start, every=verbose)
-    return "\n\n".join([*blocks, *_basis(found), *_LEGEND]) + "\n"
+    return "\n\n".join([*blocks, *_basis(found, "- "), *_LEGEND]) + "\n"
 
 
 def compare_json(found: Sequence[Compared]) -> str:
@@ -52,8 +52,8 @@ def _about(item: Compared) -> str:
     return f"class {item.class_name}, priority {item.priority}, {show_speed(item.speed_mbps)}, {ports}"
 
 
-def _basis(found: Sequence[Compared]) -> list[str]:
-    """What the predictions rest on, said once where it is the same everywhere."""
+def _basis(found: Sequence[Compared], bullet: str = "") -> list[str]:
+    """What the predictions rest on, said once where it is the same everywhere; with ``bullet`` as Markdown lists."""
     lines = []
     for item in found:
         basis, why = item.basis, item.basis.flows_why
@@ -63,12 +63,17 @@ def _basis(found: Sequence[Compared]) -> list[str]:
             if basis.dcqcn == "off"
             else f"DCQCN parameters: {basis.dcqcn}"
         )
-        lines.append(f"{item.setting}: {senders}, round trip {show_time(basis.rtt_us)}; {parameters}.")
+        lines.append(f"{bullet}{item.setting}: {senders}, round trip {show_time(basis.rtt_us)}; {parameters}.")
     assumed = dict.fromkeys(text for item in found for text in item.assumed)
     return [
         "\n".join(lines),
-        *(["assumed, not confirmed:\n" + "\n".join(f"  {text}" for text in assumed)] if assumed else []),
+        *([_listed("assumed, not confirmed:", assumed, bullet)] if assumed else []),
     ]
+
+
+def _listed(heading: str, lines: Iterable[str], bullet: str) -> str:
+    gap = "\n\n" if bullet else "\n"  # Markdown ends a paragraph before its list
+    return heading + gap + "\n".join(f"{bullet or '  '}{line}" for line in lines)
 
 
 def _json(item: Compared) -> encode.Json:

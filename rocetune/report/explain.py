@@ -250,7 +250,7 @@ def _assumptions(plan: Plan, device: DevicePlan) -> list[Assumption]:
     """Those of the device and of the networks that it is on."""
     networks = {f"network {item.setting.network}" for item in device.ports}
     shared = [item for item in plan.assumptions if item.where in networks or not item.where.startswith("network ")]
-    return [*shared, *device.assumptions]
+    return [*shared, *(item for item in device.assumptions if not item.risk)]  # a risk is among the problems
 
 
 def _concerns(problem: PlanProblem, device: str, profiles: set[str]) -> bool:

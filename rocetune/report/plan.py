@@ -67,9 +67,13 @@ def plan_markdown(plan: Plan, names: Sequence[str]) -> str:
         words = f"Profile {setting.profile.name}, {_port_words(setting)}."
         blocks.append(f"### {setting.name}\n\n{words}\n\n{markdown_table(rows, head)}")
         blocks.append(f"On {places(ports)}.")
-    lines = _assumed(plan, names) + [f"{item.where}: {item.text}; {item.remedy}" for item in plan.problems]
-    if lines:
-        blocks.append("\n".join(f"- {line}" for line in lines))
+    assumed = _assumed(plan, names)
+    if assumed:
+        blocks.append("### Assumed, not confirmed\n\n" + "\n".join(f"- {line}" for line in assumed))
+    if plan.problems:
+        kinds = (("warning" if item.warning else "error", item) for item in plan.problems)
+        lines = [f"- **{kind}**: {item.where}: {item.text}; {item.remedy}" for kind, item in kinds]
+        blocks.append("### Problems\n\n" + "\n".join(lines))
     return "\n\n".join(blocks) + "\n"
 
 

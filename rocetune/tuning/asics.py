@@ -26,6 +26,7 @@ _MAKERS = {"arista", "dell", "dellemc", "juniper", "cisco", "nexus", "nokia", "e
 _MAKERS |= {"supermicro", "wistron", "marvell", "nexthop"}
 # Speeds that Ethernet has, Mbit/s.
 _ETHERNET_MBPS = (100, 1000, 2500, 5000, 10_000, 25_000, 40_000, 50_000, 100_000, 200_000, 400_000, 800_000, 1_600_000)
+_OWN_BUFFER = {"buffer_bytes", "usable_bytes"}  # fields of a user's row
 _REVISION = re.compile(r"([a-z]+[0-9]{4,})([a-z][0-9]*)")
 
 
@@ -147,7 +148,9 @@ class Asic:
     def pool(self, model: str | None) -> Pool | None:
         """Pools of a model (``Z9332F`` is found in ``DellEMC-Z9332f-O32``), or None."""
         text = _squeeze(model or "")
-        return next((pool for pool in self.pools if _squeeze(pool.model) in text), None) if text else None
+        if not text or _OWN_BUFFER & set(self.user):  # a user's own buffer is not what SONiC's pools were made for
+            return None
+        return next((pool for pool in self.pools if _squeeze(pool.model) in text), None)
 
     def packet_bytes(self, model: str | None = None) -> int | None:
         """Buffer that packets can use: the model's configured pool, else the smaller of nominal and usable size."""

@@ -158,9 +158,11 @@ def incast(shared_bytes: float, alpha: float, ingress_ports: int, speed_mbps: in
     """
     starts = incast_bound(shared_bytes, alpha, ingress_ports)
     growth = (ingress_ports - 1) * bdp_bytes(speed_mbps, rtt_us)
+    ports = f"{ingress_ports} ingress ports, each holds a share"
+    if ingress_ports == 1:
+        starts, ports = math.floor(starts), "1 ingress port"  # the incast bound, in whole bytes as there
     steps = (
-        f"{ingress_ports} ingress ports, each holds a share: PFC starts at k x alpha x S / (1 + k x alpha) = "
-        f"{starts:,.0f} B = {show_us(starts, speed_mbps)}",
+        f"{ports}: PFC starts at k x alpha x S / (1 + k x alpha) = {starts:,.0f} B = {show_us(starts, speed_mbps)}",
         f"before a mark can slow the senders, the queue grows by (k-1) x C x RTT = {growth:,} B = "
         f"{show_us(growth, speed_mbps)}",
     )
@@ -204,7 +206,7 @@ def pmax(
     if queue is None:
         active = (f"even at 100 % the queue of {flows} flows stays beyond kmax: every packet is marked, PFC holds it",)
     else:
-        share = f"{point.p * 100:.3g} / {chosen:g}"
+        share = f"{point.p * 100:.6g} / {chosen:g}"
         steps.append(f"q* = kmin + {share} x (kmax - kmin) = {queue:,.0f} B = {show_us(queue, speed_mbps)}")
     if chosen > PMAX_PERCENT and queue is not None:
         active = (f"raised from {PMAX_PERCENT:g} % so that {flows} flows keep their queue at or below kmax",)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from rocetune.model.units import show_speed
 from rocetune.tuning import wire
 from rocetune.tuning.asics import table
-from rocetune.tuning.cells import round_up, wire_worst
+from rocetune.tuning.cells import packet_factor, round_up, wire_worst
 from rocetune.tuning.headroom_case import (
     Case,
     Level,
@@ -87,6 +87,13 @@ def from_row(case: Case, own: PublishedTable, row: Row, *, yours: bool, alone: b
     )
 
 
+def _factor_words(cell: int, factor: float) -> str:
+    """How the worst factor comes about: mostly by frames of 64 B, which with their gap are 84 B on the wire."""
+    if abs(packet_factor(cell, 64) - factor) > 1e-9:
+        return f"the worst frame that starts a new cell: {factor:.4g}"
+    return f"frames of 64 + 20 B that fill {-(-64 // cell) * cell} B of it: {factor:.4g}"
+
+
 def from_sum(case: Case, cell: int, of_what: str = "of this chip", method: Method = "canonical") -> Made:
     """The canonical sum with the worst factor that cells can have."""
     factor = wire_worst(cell)
@@ -95,7 +102,7 @@ def from_sum(case: Case, cell: int, of_what: str = "of this chip", method: Metho
     reaction = case.quanta * wire.QUANTUM_BYTES
     steps = (
         "H = M_ll + F x (M_port + pause frame + cable + local delay + peer reaction)",
-        f"F: cell {cell} B ({of_what}), 64 B frames: {factor:.4g}",
+        f"F: cell {cell} B ({of_what}), {_factor_words(cell, factor)}",
         case.cable_step(),
         f"local delay: {case.delay:g} ns = {delay:,.0f} B",
         f"peer reaction at {show_speed(case.speed_mbps)}: {case.quanta} quanta x 64 B = {reaction:,} B",

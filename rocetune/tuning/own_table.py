@@ -75,6 +75,19 @@ def look_up(model: str | None, asic: Asic | None, users: PublishedTable | None, 
     return LookUp(asic, users, found, model or "", lookup)
 
 
+def switch_row(
+    model: str | None, asic: Asic | None, users: PublishedTable | None, speed_mbps: int, cable_m: float
+) -> tuple[PublishedTable, Row] | None:
+    """The row of its own headroom table that a SONiC switch gives a port.
+
+    A user's table says what they want, not what the switch has: it counts where no other is known and it has a
+    threshold, as only a copy of the switch's file does.
+    """
+    row = look_up(model, asic, None, lookup=True).row(speed_mbps, cable_m)
+    theirs = users.fitting(speed_mbps, cable_m) if row is None and users is not None else None
+    return (users, theirs) if users is not None and theirs is not None and theirs.threshold is not None else row
+
+
 def _listed(asic_key: str, speed_mbps: int, cable_m: float) -> list[tuple[int, str, float]]:
     """What each table of a chip has for a speed at this or its own next listed length."""
     return [

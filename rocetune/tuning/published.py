@@ -200,12 +200,16 @@ def match(model: str | None) -> Match | None:
     return Match(tables, exact=False, absent=absent)
 
 
-def near_sku(text: str) -> str:
-    """The known hardware SKU that a text which is none was likely meant to be; empty where none is near."""
-    names = {squeeze(table.name): table.name for table in published()}
+def near_sku(text: str, asic: str | None = None) -> str:
+    """The known hardware SKU that a text which is none was likely meant to be; empty where none is near.
+
+    ``asic``: only of boards with this chip. A plain model, as in ``ACS-MSN4600``, is no mistyped SKU.
+    """
+    names = {squeeze(table.name): table.name for table in published() if asic in (None, table.asic, *table.also)}
     wanted = squeeze(text)
     index = _index()
-    if wanted in index.exact or wanted in index.absent_exact:
+    plain = any(wanted.endswith(name) for name in (*index.models, *index.absent_models) if len(name) >= SHORTEST_MODEL)
+    if plain or wanted in index.exact or wanted in index.absent_exact:
         return ""
     found = difflib.get_close_matches(wanted, names, n=1, cutoff=_NEAR)
     return names[found[0]] if found else ""

@@ -74,8 +74,17 @@ def test_static_headroom_pools(
 
 def test_another_alpha_in_the_switchs_own_table_is_told() -> None:
     """Z9332F rows have dynamic_th -2: 2^-2. Who states an alpha, or asks for one port, is not told."""
-    told = calculate_headroom(_ask("Z9332f-O32", 400_000, 40, ports=32, lossless=2)).assumptions
-    assert [item.remedy for item in told if item.where == "--alpha"] == ["on a SONiC switch add --alpha 0.25"]
+    told = calculate_headroom(_ask("Z9332F", 400_000, 40, ports=32, lossless=2))
+    assert [item.remedy for item in told.assumptions if item.where == "--alpha"] == [
+        "on a SONiC switch add --alpha 0.25"
+    ]
+    assert told.room is not None and told.room.alpha == 1
+    for sonic in (_ask("Z9332f-O32", 400_000, 40, ports=32), _ask("Z9332F", 400_000, 40, ports=32, sonic=True)):
+        made = calculate_headroom(sonic)
+        assert made.room is not None and made.room.alpha == 0.25
+        assert [item.text for item in made.assumptions if item.where == "--alpha"] == [
+            "0.25: SONiC's row in DellEMC-Z9332f-O32 has dynamic_th -2"
+        ]
     for more in ({"ports": 32, "alpha": 0.25}, {"ports": 32, "alpha": 0.5}, {}):
         quiet = calculate_headroom(_ask("Z9332f-O32", 400_000, 40, **more)).assumptions
         assert not [item for item in quiet if item.where == "--alpha"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -598,3 +599,58 @@ def test_gbits_in_a_column_of_mbits_are_refused(row: str, empty_folder: Path) ->
     (empty_folder / "mine.csv").write_text(f"speed_mbps,cable_m,xoff_bytes\n{row}\n", encoding="utf-8")
     done = _run("headroom", "--speed", "400G", "--length", "40m", "--asic", "th3", "--table", "mine.csv")
     assert done.exit_code == 2 and "mine.csv:2" in done.stderr and "as in 400000 for 400G" in done.stderr
+
+
+@pytest.mark.parametrize(("platform", "factor"), [("sonic", 0.25), ("arista_eos", 0.25)])
+def test_alpha_is_counted_as_the_platform_writes_it(platform: str, factor: float) -> None:
+    ask = (
+        "headroom",
+        "--speed",
+        "400G",
+        "--length",
+        "40m",
+        "--model",
+        "Z9332F",
+        "--ports",
+        "8",
+        "--platform",
+        platform,
+    )
+    found, same = (_json(*ask, "--alpha", alpha) for alpha in ("0.49", "0.25"))
+    assert found["xoff_bytes"] == same["xoff_bytes"] and found["alpha"] == factor
+    assert any("0.49 is written as 0.25" in item["text"] for item in found["assumptions"])
+    assert _json(*ask[:-2], "--alpha", "0.49")["alpha"] == 0.49  # nobody said what it runs
+
+
+def test_an_empty_table_of_sonic_means_nothing_to_eos() -> None:
+    ask = ("headroom", "--speed", "400G", "--length", "30m", "--model", "DCS-7060X6-64DE")
+    assert _run(*ask).exit_code == 2 and "--platform arista_eos" in _run(*ask).stderr
+    eos, bare = _json(*ask, "--platform", "arista_eos"), _json(*ask, "--platform", "arista_eos", "--no-table")
+    assert eos["headroom_bytes"] == bare["headroom_bytes"]
+
+
+def test_a_copy_of_the_switchs_table_tells_alpha_to_the_calculators_too(empty_folder: Path) -> None:
+    rows = "speed_mbps,cable_m,xoff_bytes,threshold\n400000,40,201930,-2\n"
+    (empty_folder / "own.csv").write_text(rows, encoding="utf-8")
+    ask = ("headroom", "--speed", "400G", "--length", "40m", "--asic", "th3", "--model", "Foo-HC32", "--ports", "8")
+    found = _json(*ask, "--table", "own.csv", "--platform", "sonic")
+    assert found["alpha"] == 0.25
+    assert not any("is not listed" in item["text"] for item in found["assumptions"])
+
+
+def test_a_default_length_is_an_assumption_of_ecn() -> None:
+    ask = ("ecn", "--speed", "400G", "--rtt", "8us", "--asic", "th3")
+    assert any(item["where"] == "--length" for item in _json(*ask)["assumptions"])
+    assert not any(item["where"] == "--length" for item in _json(*ask, "--length", "30m")["assumptions"])
+
+
+def test_a_pipe_as_table_is_refused(empty_folder: Path) -> None:
+    os.mkfifo(empty_folder / "pipe.csv")
+    done = _run("headroom", "--speed", "400G", "--length", "40m", "--asic", "th3", "--table", "pipe.csv")
+    assert done.exit_code == 2 and "is a pipe" in done.stderr
+
+
+def test_what_was_drawn_is_not_offered_again(empty_folder: Path) -> None:
+    pytest.importorskip("matplotlib")
+    done = _run("headroom", "--speed", "400G", "--length", "40m", "--asic", "th3", "--plot", "a.svg")
+    assert done.exit_code == 0 and "--plot" not in done.stdout

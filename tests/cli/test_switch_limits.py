@@ -91,3 +91,66 @@ def test_explain_shows_what_was_planned_beside_what_the_platform_takes(site: Pat
     assert (entry["value"], entry["planned"]) == (178_562, 210_000)
     (mtu,) = [item for item in setting["values"] if item["path"] == ["mtu_bytes"]]
     assert "planned" not in mtu
+
+
+@pytest.mark.parametrize(
+    ("model", "written"), [("DCS-7050QX-32S", True), ("DCS-7050PX4-32S", True), ("DCS-7280R4-32QF-32DF", False)]
+)
+def test_a_model_tells_eos_the_chip_that_it_tells_the_planner(site: Path, model: str, written: bool) -> None:
+    """Trident takes headroom, deep-buffer chips see to theirs: no chip of either is called unknown."""
+    change(site / "inventory" / "hosts.yaml", "model: DCS-7060DX4-32\n    asic: Tomahawk 3 ", f"model: {model} ")
+    change(site / "inventory" / "links.yaml", "speed: 400G", "speed: 40G")
+    change(site / "inventory" / "groups.yaml", "speed: 400G", "speed: 40G")
+    change(site / "inventory" / "hosts.yaml", "speeds: [100G, 200G, 400G]", "speeds: [40G, 100G, 200G, 400G]")
+    change(site / "inventory" / "hosts.yaml", "hwsku: DellEMC-Z9332f-O32\n    asic: Tomahawk 3", "hwsku: Force10-Z9100")
+    done = run(site, "render", "--limit", "leaf1")
+    assert "buffer commands" not in done.output, done.output
+    assert ("ingress headroom" in done.stdout) == written, done.output
+
+
+def test_a_name_that_the_site_gives_a_chip_counts_on_eos_too(site: Path) -> None:
+    change(
+        site / "inventory" / "hosts.yaml",
+        "model: DCS-7060DX4-32\n    asic: Tomahawk 3 ",
+        "model: HC-32X\n    role: leaf ",
+    )
+    with (site / "rocetune.yaml").open("a", encoding="utf-8") as file:
+        file.write("tuning:\n  asics: {tomahawk-3: {models: [HC-32X]}}\n")
+    done = run(site, "render", "--limit", "leaf1")
+    assert "ingress headroom bytes" in done.stdout and "buffer commands" not in done.output, done.output
+
+
+def test_headroom_that_eos_cannot_have_is_warned_of(site: Path) -> None:
+    """Where the switch-wide profile is not ours to write nothing goes out, and the bounds count on it."""
+    change(site / "inventory" / "groups.yaml", "globals: extend ", "globals: refuse ")
+    for words in ("validate", "plan", "render"):
+        assert "the switch keeps the headroom and threshold that it has" in run(site, words).output, words
+
+
+@pytest.mark.parametrize("words", ["hwsku: DellEMC-Z9332f-O32", "model: Z9332F"])
+def test_the_one_table_of_a_model_is_the_switchs(site: Path, words: str) -> None:
+    """By model or by SKU: 400 m is not in the table, 1000 m is; 2500 m is beyond its 2000 m."""
+    change(site / "inventory" / "hosts.yaml", "hwsku: DellEMC-Z9332f-O32", words)
+    change(site / "inventory" / "links.yaml", "medium: dac, length: 2m", "medium: dr, length: 400m")
+    done = run(site, "render", "--limit", "leaf2")
+    assert done.exit_code == 0 and '"Ethernet0": "1000m"' in done.stdout and '"400m"' not in done.stdout
+    change(site / "inventory" / "links.yaml", "medium: dr, length: 400m", "medium: lr, length: 2500m")
+    done = run(site, "validate")
+    assert done.exit_code == 2 and "no headroom for 2500 m" in done.output
+
+
+def test_a_length_that_an_unknown_table_may_lack_is_warned_of(site: Path) -> None:
+    change(site / "inventory" / "hosts.yaml", "hwsku: DellEMC-Z9332f-O32", "os: sonic")
+    change(site / "inventory" / "links.yaml", "medium: dac, length: 2m", "medium: dr, length: 400m")
+    done = run(site, "validate")
+    assert "no headroom table of this switch is known" in done.output and "state hwsku" in done.output
+
+
+def test_a_chip_of_the_site_that_no_switch_has_is_warned_of(site: Path) -> None:
+    with (site / "rocetune.yaml").open("a", encoding="utf-8") as file:
+        file.write(
+            "tuning:\n  asics:\n    tomahwk-3: {buffer: 10MB, cell: 254B}\n    house: {cell: 254B, models: [Z9332F]}\n"
+        )
+    done = run(site, "validate")
+    assert done.exit_code == 0 and "no switch of the inventory has this chip: tomahwk-3" in done.output
+    assert "did you mean Tomahawk 3?" in done.output and "this chip: house" in done.output

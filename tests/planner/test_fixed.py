@@ -27,7 +27,7 @@ def problems(part: str, given: dict[str, Any], **rack: Any) -> list[PlanProblem]
         ("pfc", {"xoff": 999 * GB}, "xoff", "999,000,000,000 B of roce is more than the whole buffer", "xoff: auto"),
         ("pfc", {"xon": 999 * GB}, "xon", "more than the whole buffer", "xon: auto"),
         ("pfc", {"xoff": 65_000_000}, "xoff", "the buffer is full before pause starts", "or less"),
-        ("pfc", {"xoff": 0}, "xoff", "before one packet of 4,158 B is held", "above 18,432 B"),
+        ("pfc", {"xoff": 0}, "xoff", "before one packet of 4,158 B is held", "above 18,542 B"),
         ("pfc", {"xoff": 4_000}, "xoff", "so nothing passes", "xoff: auto"),
         ("pfc", {"xon": 40_000_000}, "xon", "not below the level where pause starts (alpha 0.25 of", "xon: auto"),
         ("ecn", {"kmin": 1}, "kmin", "marking starts at 1 B, before one packet of 4,178 B", "kmin: 33424"),
@@ -50,7 +50,7 @@ def test_what_cannot_be_is_an_error_that_no_reason_lifts(
 @pytest.mark.parametrize(
     ("given", "key", "text"),
     [
-        ({"xoff": 18_000}, "xoff", "two frames (18,432 B) below it, so pause flaps"),
+        ({"xoff": 18_000}, "xoff", "two frames (18,542 B) below it, so pause flaps"),
         # 16 rails on the first leaf, and on the second four storage ports more
         ({"xoff": 5_000_000}, "xoff", "20 lossless queues need 100,000,000 B"),
         ({"xoff": 300_000, "xon": 290_000}, "xon", "10,000 B below the level where pause starts (xoff 300,000 B)"),
@@ -153,3 +153,11 @@ def test_over_subscription_is_accepted_with_its_number() -> None:
     steps = accepted.devices["leaf1"].why[("buffer",)].steps
     assert any("54,529,228 B; 8 of" in step for step in steps)
     assert any("over-subscribed 4 times" in item.text for item in accepted.devices["leaf1"].assumptions)
+
+
+def test_an_xoff_just_above_two_frames_is_one_located_problem() -> None:
+    """73 cells of 254 B are 18542 B: what no whole cells of two frames leave room for is told at its place."""
+    for xoff in (18_433, 18_542):
+        found = [item for item in problems("pfc", {"xoff": xoff}) if not item.warning]
+        assert [item.field for item in found if "no room for XON" in item.text] == [("classes", "roce", "pfc", "xoff")]
+    assert not [item for item in problems("pfc", {"xoff": 18_543}) if "no room for XON" in item.text]

@@ -10,6 +10,7 @@ import pytest
 from rocetune.model.fabric import Fabric, OwnTable, Tuning
 from rocetune.model.plan import Plan
 from rocetune.planner import Habits, plan
+from rocetune.tuning.published import near_sku
 
 from . import rack as lab
 
@@ -220,3 +221,33 @@ def test_an_incast_comes_in_through_ports_that_there_are() -> None:
     ports = sum(item.setting.network == "backend" for item in leaf.ports)
     steps = leaf.why[("incast", 3)].steps
     assert steps[0].startswith(f"{ports - 1} ingress ports")
+
+
+@pytest.mark.parametrize(
+    ("sku", "chip", "meant"),
+    [
+        ("DellEMC-Z9332f-O23", "tomahawk-3", "DellEMC-Z9332f-O32"),
+        ("Arista-7260CX3-D96C61", None, "Arista-7260CX3-D96C16"),
+        ("NH-4010-F-O64", "tomahawk-5", ""),  # the likeness, NH-5010-F-O64, has another chip
+        ("DellEMC-Z9864f-O64", "tomahawk-5", ""),  # DellEMC-Z9664f-O64 has another chip as well
+        ("ACS-MSN4600", "spectrum-3", ""),  # a plain model
+        ("ACS-MSN2100", "spectrum-1", ""),
+        ("DellEMC-Z9332f-O32", "tomahawk-3", ""),
+    ],
+)
+def test_a_sku_is_taken_for_a_board_with_the_same_chip(sku: str, chip: str | None, meant: str) -> None:
+    assert near_sku(sku, chip) == meant
+
+
+def test_a_buffer_of_the_users_is_not_what_sonics_pools_are_made_for() -> None:
+    """40 MB stated for Tomahawk 3: S is what the headroom leaves of it, not what the Z9332F's pools leave."""
+    own = {"tomahawk-3": {"buffer_bytes": 40_000_000, "usable_bytes": 40_000_000}}
+    made = plan(knowing(lab.rack(declared={"hwsku": "DellEMC-Z9332f-O32"}), asics=own))
+    steps = made.devices["leaf1"].why[("buffer",)].steps
+    assert steps[-1].startswith("S = 40,000,000 - ")
+
+
+def test_where_alpha_is_from_is_said_with_the_start_of_pause() -> None:
+    made = plan(lab.rack(declared={"hwsku": "DellEMC-Z9332f-O32"}))
+    step = made.devices["leaf1"].why[("pause_start", 3)].steps[0]
+    assert step == "alpha 0.25: dynamic_th -2 of DellEMC-Z9332f-O32, the switch's own table"

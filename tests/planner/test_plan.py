@@ -268,7 +268,7 @@ def test_dynamic_buffer_model_computes_headroom_itself() -> None:
 @pytest.mark.parametrize(
     ("declared", "key", "text", "remedy"),
     [
-        ({"hwsku": "ACS-MSN4701"}, "hwsku", "hwsku 'ACS-MSN4701' belongs to no known chip", "SN4700 (Spectrum-3)"),
+        ({"hwsku": "ACS-MSN4701"}, "hwsku", "hwsku 'ACS-MSN4701' belongs to no known chip", "mean ACS-MSN4700?"),
         ({"model": "Box 9000"}, "model", "model 'Box 9000' belongs to no known chip", "state asic"),
         ({}, "asic", "neither asic nor model nor hwsku is stated", "state asic"),
     ],

@@ -61,7 +61,7 @@ def test_headroom_as_text() -> None:
     assert "  fixed time  2.867 us x 50 GB/s  143,350\n" in text
     assert "  headroom    195.3 KB, 3.91 us   195,326" in text
     assert "need: 32 ports x 2 lossless x 195,326 B = 12,500,864 B of 66,394,076 B: fits" in text
-    assert "27,200,352 B holds the need, 0.46 of it: 64 groups can pause at once, which is all" in text
+    assert "27,200,352 B; the need is 46% of it: 64 groups can pause at once, which is all" in text
     assert "26,946,606 B, 539 us, for a lone group" in text
     assert "somewhere: a | b (measure it)" in text and "warning: 400G: almost full" in text
 

@@ -120,12 +120,14 @@ def test_other_tables(script: ModuleType, tmp_path: Path, capsys: pytest.Capture
     assert any("Unheard-of" in line and "| own table | 1 | 1 |" in line for line in lines)  # exact with its own row
     head = "hwsku,speed_mbps,cable_m,xoff_bytes\n"
     for text, words in (
-        (head + "Z9332F,fast,40,1\n", "more.csv:2: whole Mbit/s, metres and whole bytes are needed: speed_mbps=fast"),
-        (head + "Z9332F,\u0664\u0660\u0660\u0660\u0660\u0660,40,1\n", "more.csv:2: whole Mbit/s"),
+        (head + "Z9332F,fast,40,1\n", "more.csv:2: speed 'fast' is not a number"),
+        (head + "Z9332F,\u0664\u0660\u0660\u0660\u0660\u0660,40,1\n", "more.csv:2: speed"),
+        (head + "Z9332F,400_000,40,1\n", "more.csv:2: speed"),
+        (head + "Z9332F,400,40,1\n", "more.csv:2: 400 Mbit/s is the speed of no port"),
         (head + "Z9332F,400000,40,1\nZ9332F,400000,40,2\n", "more.csv:3: Z9332F has 400000 Mbit/s at 40 m in line 2"),
         (head, "no row"),
         (head + "Z9332F,400000,40,0\n", "more.csv:2"),
-        (head + "Z,1,2,-5\n", "zero"),
+        (head + "Z,1,2,-5\n", "more.csv:2"),
     ):
         path.write_text(text, encoding="utf-8-sig")
         assert script.main([str(path)]) == 2

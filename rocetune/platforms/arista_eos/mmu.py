@@ -38,18 +38,20 @@ def choose(plan: DevicePlan, facts: Facts) -> Buffers:
         for entry in item.setting.qos.priorities
         if entry.lossless and entry.owned and entry.headroom_bytes is not None
     }
-    family = names.is_trident_family(facts.asic)
+    asic = facts.asic or plan.asic
+    family = names.is_trident_family(asic)
     if family is None:
-        return _unknown(facts.asic, max((size for size, _ in wishes if size is not None), default=0))
+        return _not_written(f"EOS's buffer commands {_whose(asic)} are not known to rocetune", wishes)
     if not family:
         return Buffers(reason="headroom is automatic on this chip (deep VOQ buffers): EOS takes no number")
     if plan.device.globals_mode == "refuse":
-        return Buffers(reason="the buffer profile is one per switch, and the device says globals: refuse")
+        return _not_written("the buffer profile is one per switch, and the device says globals: refuse", wishes)
     if not wishes:
         return Buffers(reason="no managed lossless class has a headroom")
     alphas = {encodings()["eos"].written(alpha) for _, alpha in wishes if alpha is not None}
     if len(alphas) > 1:
-        return Buffers(reason="the lossless classes want different thresholds, and one profile serves the whole switch")
+        reason = "the lossless classes want different thresholds, and one profile serves the whole switch"
+        return _not_written(reason, wishes)
     headroom = max(size for size, _ in wishes if size is not None)
     text = (
         f"one buffer profile is in use for the whole switch: every lossless port gets {headroom} bytes of headroom,"
@@ -59,19 +61,24 @@ def choose(plan: DevicePlan, facts: Facts) -> Buffers:
     return Buffers(headroom, alphas.pop() if alphas else None, "", ((text, remedy, False),))
 
 
-def _unknown(asic: str | None, headroom: int) -> Buffers:
-    """No buffer commands are known for the chip: what the switch has stays, and whether that is enough is not known."""
-    whose = f"of {asic}" if asic else "of this switch, whose chip is not known,"
-    reason = f"EOS's buffer commands {whose} are not known to rocetune: none is written"
+def _whose(asic: str | None) -> str:
+    return f"of {asic}" if asic else "of this switch, a model that is not listed,"
+
+
+def _not_written(reason: str, wishes: set[tuple[int, float | None]]) -> Buffers:
+    """Neither headroom nor alpha goes out: what the switch has stays, and whether that is enough is not known."""
+    headroom = max((size for size, _ in wishes), default=0)
     if not headroom:
         return Buffers(reason=reason)
-    text = f"{reason}; {headroom:,} B of headroom are needed, and the switch keeps what it has: less loses frames"
-    remedy = "declare asic or model if it is a Trident, Tomahawk or Jericho; else set headroom on the switch by hand"
-    return Buffers(reason=reason, assumptions=((text, remedy, True),))
+    text = (
+        f"{reason}: the switch keeps the headroom and threshold that it has; {headroom:,} B are needed, less loses "
+        "frames, and the ECN bounds count a threshold that is not written"
+    )
+    return Buffers(reason=reason, assumptions=((text, "set both on the switch by hand, or mend the cause", True),))
 
 
 def word_of(alpha: float) -> str:
-    """EOS's word for a threshold factor, rounded down to one that it takes: 1/64 to 8 in powers of two."""
+    """EOS's word for a threshold factor, rounded down to one that it takes: powers of two, 1/64 at least, 8 at most."""
     factor = Fraction(encodings()["eos"].written(alpha))
     return str(factor)
 

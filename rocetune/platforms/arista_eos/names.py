@@ -31,28 +31,6 @@ _ABBREVIATIONS = (
 _SHORTEST = {"Ethernet": 2, "Management": 2, "Port-Channel": 2, "Loopback": 2, "Vxlan": 2, "Vlan": 2}
 _INTERFACE = re.compile(r"([A-Za-z-]+)\s*([0-9][0-9/.]*)", re.ASCII)
 
-# (model fragment, ASIC name). The first fragment found in the model decides; general platform knowledge.
-_ASICS = (
-    ("7060DX4", "Tomahawk 3"),
-    ("7060PX4", "Tomahawk 3"),
-    ("7060X6", "Tomahawk 5"),
-    ("7060DX5", "Tomahawk 4"),
-    ("7060PX5", "Tomahawk 4"),
-    ("7060SX2", "Tomahawk 1"),
-    ("7060CX2", "Tomahawk 1"),
-    ("7060CX", "Tomahawk 1"),
-    ("7260CX3", "Tomahawk 2"),
-    ("7050CX3", "Trident 3"),
-    ("7050SX3", "Trident 3"),
-    ("7050TX3", "Trident 3"),
-    ("7050DX4", "Trident 4"),
-    ("7050PX4", "Trident 4"),
-    ("7280CR3", "Jericho 2"),
-    ("7280PR3", "Jericho 2"),
-    ("7280DR3", "Jericho 2"),
-    ("7800R3", "Jericho 2"),
-    ("7800R4", "Jericho 3"),
-)
 # Series whose watchdog also watches queues without guaranteed bandwidth (Arista TOI of October 2018, tag pfc).
 _WATCHES_ALL = re.compile(r"7050(?:[CSTQ]?X[23]?)(?:-|$)|7060(?:[CSQ]?X[23]?)(?:-|$)", re.ASCII)
 
@@ -99,13 +77,9 @@ def profile_name(setting: str) -> str:
 
 
 def asic_of(model: str | None) -> str | None:
-    """The ASIC of a model, or None when the table does not know it."""
-    if model is None:
-        return None
-    for fragment, asic in _ASICS:
-        if fragment in model.upper():
-            return asic
-    return None
+    """The ASIC of a model, or None when the table of chips does not know it."""
+    chip = table().by_model(model) if model else None
+    return chip.name if chip is not None else None
 
 
 def is_trident_family(asic: str | None) -> bool | None:

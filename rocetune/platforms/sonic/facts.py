@@ -13,7 +13,7 @@ from rocetune.platforms.base import texts
 from rocetune.platforms.sonic import asics
 from rocetune.platforms.sonic.database import Database, NotConfigDb, cable_object, load
 from rocetune.platforms.sonic.tables import speed, tables
-from rocetune.tuning.published import match
+from rocetune.tuning.published import PublishedTable, match
 
 CONFIG = "sonic-cfggen -d --print-data"
 VERSION = "cat /etc/sonic/sonic_version.yml"
@@ -79,6 +79,7 @@ def declared(plan: DevicePlan) -> Facts:
     """Facts for offline work: what the inventory declares, and the planned ports."""
     known = plan.device.declared
     asic = known.get("asic") or asics.asic(known.get("model"), known.get("hwsku"))
+    table = _published(known.get("hwsku") or known.get("model"))
     kind = known.get("asic_type") or asics.asic_type(asic)
     ports = {
         item.native: PortFacts(
@@ -98,23 +99,29 @@ def declared(plan: DevicePlan) -> Facts:
             "asic_type": kind,
             "cable_object": "AZURE",
             "lossy_queue_profile": "q_lossy_profile" if kind == "mellanox" else "egress_lossy_profile",
-            "headroom_table": _published(known.get("hwsku")),
+            **_table_words(table),
             "headroom_table_from": PUBLISHED,
         },
     )
 
 
-def _published(hwsku: str | None) -> str:
-    """The one headroom table that sonic-buildimage has for a hardware SKU, in one line; empty where it has not one."""
+def _published(hwsku: str | None) -> PublishedTable | None:
+    """The one headroom table that sonic-buildimage has for a hardware SKU or model; None where it has not one."""
     found = match(hwsku)
-    if found is None or not found.own or len(found.tables) != 1:
-        return ""
+    return found.tables[0] if found is not None and found.own and len(found.tables) == 1 else None
+
+
+def _table_words(table: PublishedTable | None) -> dict[str, str]:
+    """A table in one line, and its name; empty where there is none."""
+    if table is None:
+        return {"headroom_table": "", "headroom_table_name": ""}
     rows = [
         (row.speed_mbps, f"{row.cable_m:g}", row.size_bytes, row.xon_bytes, row.xoff_bytes, row.threshold)
         + (() if row.xon_offset_bytes is None else (row.xon_offset_bytes,))
-        for row in found.tables[0].rows
+        for row in table.rows
     ]
-    return ";".join(",".join(map(str, row)) for row in rows if None not in row) or EMPTY_TABLE
+    text = ";".join(",".join(map(str, row)) for row in rows if None not in row) or EMPTY_TABLE
+    return {"headroom_table": text, "headroom_table_name": table.name}
 
 
 def saved_facts(text: str, known: Facts) -> Facts:
@@ -138,7 +145,7 @@ def saved_facts(text: str, known: Facts) -> Facts:
         "dscp_map": _common_map(database),
     }
     if "hwsku" in meta:  # the saved configuration knows better whose table it is
-        known = replace(known, extra={**known.extra, "headroom_table": _published(meta["hwsku"])})
+        known = replace(known, extra={**known.extra, **_table_words(_published(meta["hwsku"]))})
     ports = dict(known.ports)
     for name, port in _ports(database, {}).items():
         declared = ports.get(name)

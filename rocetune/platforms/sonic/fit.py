@@ -108,7 +108,7 @@ def _setting(setting: Setting, speed: int | None, poll: int | None, facts: Facts
     rows = headroom_rows(facts)
     if rows and facts.extra.get("headroom_table_from") == PUBLISHED and any(entry.lossless for entry in qos.priorities):
         notes.assume(
-            f"the switch's headroom table is taken to be the one published for {facts.model}",
+            f"the switch's headroom table is taken to be the one published for {facts.extra['headroom_table_name']}",
             "a live diff reads the switch's own",
         )
     by_hand = fixed_port(setting, facts)
@@ -187,6 +187,13 @@ def _no_headroom(
         + ("; fix pfc.headroom in the profile, or give the port a listed speed and length" if lossless else ""),
         blocking=lossless and known,
     )
+    if lossless and not known:
+        notes.assume(
+            f"no headroom table of this switch is known: one that ends at {listed[-1] if listed else 0} m, as most do, "
+            f"gives a lossless port of {metres} m none, and it loses frames",
+            "state hwsku in the inventory, or fix pfc.headroom in the profile",
+            risk=True,
+        )
 
 
 def _priority(
