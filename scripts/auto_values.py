@@ -44,7 +44,8 @@ One leaf with as many ports of one speed as the chip has capacity for (at most {
 the range that SONiC's tables of boards with this chip give for the speed, at the next listed length.
 *strict bound* and *incast bound*: kmax below them keeps marking ahead of PFC, see the design of DCQCN (SIGCOMM 2015).
 A star: kmax is above the strict bound, so with all ports congested at once PFC may start before every frame is marked;
-`ecn: {{objective: latency}}` keeps below it.
+`ecn: {{objective: latency}}` keeps below it. It is the usual case: a balanced curve keeps marking ahead of PFC in
+ordinary incast, not in the worst that can be thought of.
 """
 
 

@@ -102,6 +102,8 @@ def _summary(made: Tables) -> list[str]:
         "",
         *INTRODUCTION.splitlines(),
         "",
+        *CAUTION.splitlines(),
+        "",
         *grid(
             ("", "rows", "exact", "raised to the floor", "below published"),
             [("default", len(every), exact, raised, below)],
@@ -126,8 +128,6 @@ def _summary(made: Tables) -> list[str]:
                 )
             ],
         ),
-        *CAUTION.splitlines(),
-        "",
     ]
 
 

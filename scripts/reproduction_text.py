@@ -95,9 +95,11 @@ and a model's own table, given in the site, is the remedy.
 """
 
 CAUTION = """\
-How to read the second table: its first line is the vendor's calculation as understood here, its second line what the
-floor leaves of it. A preset of lines has two numbers per port speed (four where the table has a flat part) for two to
-six rows: on its own table it says little more than that the table is made of lines. NVIDIA's sums have two or three
-numbers for 14 to 42 rows and give every one of them to the byte: they say a lot. What the presets are worth where no
-table is known is shown by "As if the table were not known".
+How to read the three tables. Two of them are about tables that the presets were made from. The first says what a
+known SKU gets. The first line of the second is the vendor's calculation as understood here, its second line what the
+physical floor leaves of it: the rows beyond 5 % there are those that the floor raises. A preset of lines has two
+numbers per port speed (four where the table has a flat part) for two to six rows, and some tables have second rules
+besides (listed below): on its own table it says little more than that the table is made of lines. NVIDIA's sums have
+two or three numbers for 14 to 42 rows and give every one of them to the byte: they say a lot. What all this is worth
+for a switch whose table is not known is in the third, and under "As if the table were not known".
 """

@@ -20,9 +20,12 @@ _LAYOUTS = {
 }
 
 
+_ONE_TABLE = "A preset is one maker's calculation for the chip; others of the same chip differ (docs/reproduction.md)."
+
+
 def asics_text(found: Iterable[Asic]) -> str:
     """One row per chip."""
-    return table(_rows(found), _HEAD, right=(2, 3, 4, 6))
+    return table(_rows(found), _HEAD, right=(2, 3, 4, 6)) + "\n" + _ONE_TABLE
 
 
 def asics_markdown(found: Iterable[Asic]) -> str:
