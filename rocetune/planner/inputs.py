@@ -97,7 +97,7 @@ def _unknown_model(device: Device, model: str | None, known: AsicTable) -> Probl
 
 
 def _mistyped_sku(device: Device, model: str | None, asic: str) -> tuple[Problem, ...]:
-    """A warning: a hardware SKU that nobody lists gets the largest likely headroom, not that of its neighbour."""
+    """A warning: a hardware SKU that nobody lists does not get the table of the one that it was meant to be."""
     sku = device.declared.get("hwsku")
     near = near_sku(sku, asic) if sku and sku == model else ""
     if not near:
