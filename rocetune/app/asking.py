@@ -200,7 +200,8 @@ def _as_written(ask: HeadroomAsk, alphas: str) -> tuple[float, tuple[Assumption,
     written = encoding.written(ask.factor)
     if written == ask.factor:
         return written, ()
-    text = f"{ask.factor:g} is written as {written:g}: {encoding.name} knows {encoding.field} in steps"
+    ends = f"{encoding.alphas[0]:g} to {encoding.alphas[-1]:g}"
+    text = f"{ask.factor:g} is written as {written:g}: {encoding.field} has steps from {ends}"
     return written, (Assumption("--alpha", text),)
 
 

@@ -118,7 +118,7 @@ class DevicePlan:
     unsupported: tuple[Unsupported, ...] = ()
     why: Mapping[Path, Why] = field(default_factory=dict)  # of what exists once per device: ("buffer",), ("ecn",) ...
     left_out: Mapping[str, str] = field(default_factory=dict)
-    asic: str | None = None  # the chip that a switch was planned with; None: unknown, or a server
+    asic: str | None = None  # key of the chip that a switch was planned with; None: unknown, or a server
 
     @property
     def managed(self) -> tuple[PortPlan, ...]:

@@ -130,7 +130,7 @@ class _Planner:
         if shape is None:
             kinds = {combination.number: combination for _, combination in planned}
             shape = self._shapes[key] = self._shape(device.kind, chip, [(kinds[n], counts[n]) for n in sorted(counts)])
-        asic = chip.asic.name if chip is not None and chip.asic is not None else None
+        asic = chip.asic.key if chip is not None and chip.asic is not None else None
         return _Planned(device, planned, shape, self._note(device, chip, planned, counts, shape), left_out, asic)
 
     def _alike(self, chip: Chip | None, planned: list[tuple[Port, Combination]]) -> list[tuple[Port, Combination]]:

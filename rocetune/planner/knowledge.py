@@ -43,7 +43,7 @@ def idle_chips(fabric: Fabric, known: Knowledge) -> Iterator[Problem]:
         near = shipped.suggest(key)
         hint = f"did you mean {near[0]}? Else state it" if near else "state it"
         text = f"no switch of the inventory has this chip: {key}"
-        remedy = f"{hint} as asic in the inventory, or its models here"
+        remedy = f"{hint} as asic in the inventory; a model or alias of a known chip stays with that one"
         yield Problem(text, remedy, field=("site", "tuning", "asics", key), warning=True)
 
 

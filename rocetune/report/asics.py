@@ -25,12 +25,12 @@ _ONE_TABLE = "A preset is one maker's calculation for the chip; others of the sa
 
 def asics_text(found: Iterable[Asic]) -> str:
     """One row per chip."""
-    return table(_rows(found), _HEAD, right=(2, 3, 4, 6)) + "\n" + _ONE_TABLE
+    return table(_rows(found), _HEAD, right=(2, 3, 4, 6)) + "\n\n" + _ONE_TABLE
 
 
 def asics_markdown(found: Iterable[Asic]) -> str:
     """The same as a markdown table."""
-    return markdown_table(_rows(found), _HEAD) + "\n"
+    return markdown_table(_rows(found), _HEAD) + "\n\n" + _ONE_TABLE + "\n"
 
 
 def _rows(found: Iterable[Asic]) -> list[list[str]]:

@@ -242,7 +242,10 @@ def _device_blocks(plan: Plan, device: DevicePlan) -> Iterator[str]:
     profiles = {item.setting.profile.name for item in device.ports}
     problems = [item for item in plan.problems if _concerns(item, device.device.name, profiles)]
     if problems:
-        lines = [f"  {'warning' if item.warning else 'error'}: {item.where}: {item.text}" for item in problems]
+        lines = []
+        for item in problems:
+            lines.append(f"  {'warning' if item.warning else 'error'}: {item.where}: {item.text}")
+            lines += [f"    = {item.remedy}"] if item.remedy else []
         yield "\n".join(["problems", *lines])
 
 

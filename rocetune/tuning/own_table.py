@@ -80,11 +80,13 @@ def switch_row(
 ) -> tuple[PublishedTable, Row] | None:
     """The row of its own headroom table that a SONiC switch gives a port.
 
-    A user's table says what they want, not what the switch has: it counts where no other is known and it has a
-    threshold, as only a copy of the switch's file does.
+    A user's table says what they want, not what the switch has: it counts where none is known for just this hardware
+    SKU and it has a threshold, as only a copy of the switch's file does.
     """
-    row = look_up(model, asic, None, lookup=True).row(speed_mbps, cable_m)
-    theirs = users.fitting(speed_mbps, cable_m) if row is None and users is not None else None
+    known = look_up(model, asic, None, lookup=True)
+    row = known.row(speed_mbps, cable_m)
+    sure = row is not None and known.match is not None and known.match.exact
+    theirs = users.fitting(speed_mbps, cable_m) if not sure and users is not None else None
     return (users, theirs) if users is not None and theirs is not None and theirs.threshold is not None else row
 
 

@@ -10,6 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rocetune.cli import main
+from rocetune.platforms.arista_eos.names import asic_of
+from rocetune.tuning.own_table import switch_row
+from rocetune.tuning.published import read_table
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -154,3 +157,43 @@ def test_a_chip_of_the_site_that_no_switch_has_is_warned_of(site: Path) -> None:
     done = run(site, "validate")
     assert done.exit_code == 0 and "no switch of the inventory has this chip: tomahwk-3" in done.output
     assert "did you mean Tomahawk 3?" in done.output and "this chip: house" in done.output
+
+
+@pytest.mark.parametrize("name", ["", "name: Acme X, "])
+def test_a_static_xoff_on_a_rack_with_eos_is_no_crash(site: Path, name: str) -> None:
+    """EOS has no static threshold: it says so and keeps its headroom, also where the site renames the chip."""
+    change(site / "profiles" / "ai-training.yaml", "xoff: auto", "xoff: 300KB")
+    if name:
+        with (site / "rocetune.yaml").open("a", encoding="utf-8") as file:
+            file.write(f"tuning:\n  asics: {{tomahawk-3: {{{name}cell: 254B}}}}\n")
+    for words in (("validate",), ("plan",), ("plan", "--explain", "leaf1"), ("render", "--limit", "leaf1")):
+        done = run(site, *words)
+        assert "Internal error" not in done.output and "Traceback" not in done.output, done.output
+    assert "ingress headroom bytes" in run(site, "render", "--limit", "leaf1").stdout
+
+
+@pytest.mark.parametrize(
+    ("model", "chip"),
+    [
+        ("DCS-7060DX5-32", "Tomahawk 4"),
+        ("DCS-7060PX5-32", "Tomahawk 4"),
+        ("DCS-7060DX4-32", "Tomahawk 3"),
+        ("DCS-7050CX3M-32S", "Trident 3"),
+        ("DCS-7060CX-64S", "Tomahawk"),
+        ("DCS-7060CX2-32S", "Tomahawk"),
+        ("DCS-7260CX3-64", "Tomahawk 2"),
+        ("DCS-7280CR3-32P4", "Jericho 2"),
+        ("DCS-7280DR3A-36", "Jericho 2C+"),
+    ],
+)
+def test_a_series_tells_the_chip(model: str, chip: str) -> None:
+    assert asic_of(model) == chip
+
+
+def test_a_copy_of_the_switchs_table_beats_that_of_a_sibling() -> None:
+    """Mellanox-SN4700-O8V48 is not listed, its siblings are: the user's row with a threshold is nearer to it."""
+    own = read_table("speed_mbps,cable_m,xoff_bytes,threshold\n400000,40,150000,-1\n", "own.csv")
+    row = switch_row("Mellanox-SN4700-O8V48", None, own, 400_000, 40)
+    assert row is not None and (row[0].name, row[1].threshold) == ("own.csv", -1)
+    listed = switch_row("Mellanox-SN4700-C128", None, own, 400_000, 40)
+    assert listed is not None and listed[0].name == "Mellanox-SN4700-C128"

@@ -52,7 +52,7 @@ def declared(plan: DevicePlan) -> Facts:
         platform=NAME,
         hostname=plan.device.name,
         model=model,
-        asic=plan.asic or said.get("asic") or names.asic_of(model),
+        asic=names.chip_name(plan.asic) or said.get("asic") or names.asic_of(model),
         os_version=said.get("os_version"),
         ports=ports,
         extra=kept,

@@ -156,7 +156,7 @@ def _buffers(entry: PriorityQos, at: Path, buffers: mmu.Buffers, notes: _Notes) 
         ("alpha", entry.alpha, buffers.alpha),
     ):
         text = f"{old} to {new}: one MMU profile serves the whole switch"
-        if leaf == "alpha":
+        if leaf == "alpha" and old is not None and new is not None:
             text = f"{old:g} to {new:g}: EOS takes powers of two from 1/64 to 8"
         notes.round((*at, leaf), old, new, text, "avd platform schema; Gaudi switch guide for 7060DX4")
     return replace(entry, headroom_bytes=buffers.headroom_bytes, alpha=buffers.alpha)

@@ -38,20 +38,22 @@ def choose(plan: DevicePlan, facts: Facts) -> Buffers:
         for entry in item.setting.qos.priorities
         if entry.lossless and entry.owned and entry.headroom_bytes is not None
     }
-    asic = facts.asic or plan.asic
+    asic = facts.asic or names.chip_name(plan.asic)
     family = names.is_trident_family(asic)
     if family is None:
-        return _not_written(f"EOS's buffer commands {_whose(asic)} are not known to rocetune", wishes)
+        remedy = "state asic if it is a Trident, Tomahawk or Jericho; else set both on the switch by hand"
+        return _not_written(f"EOS's buffer commands {_whose(asic)} are not known to rocetune", wishes, remedy)
     if not family:
         return Buffers(reason="headroom is automatic on this chip (deep VOQ buffers): EOS takes no number")
     if plan.device.globals_mode == "refuse":
-        return _not_written("the buffer profile is one per switch, and the device says globals: refuse", wishes)
+        reason = "the buffer profile is one per switch, and the device says globals: refuse"
+        return _not_written(reason, wishes, "write globals: extend, or set both on the switch by hand")
     if not wishes:
         return Buffers(reason="no managed lossless class has a headroom")
     alphas = {encodings()["eos"].written(alpha) for _, alpha in wishes if alpha is not None}
     if len(alphas) > 1:
         reason = "the lossless classes want different thresholds, and one profile serves the whole switch"
-        return _not_written(reason, wishes)
+        return _not_written(reason, wishes, "give the lossless classes one alpha, or set both on the switch by hand")
     headroom = max(size for size, _ in wishes if size is not None)
     text = (
         f"one buffer profile is in use for the whole switch: every lossless port gets {headroom} bytes of headroom,"
@@ -62,19 +64,19 @@ def choose(plan: DevicePlan, facts: Facts) -> Buffers:
 
 
 def _whose(asic: str | None) -> str:
-    return f"of {asic}" if asic else "of this switch, a model that is not listed,"
+    return f"of {asic}" if asic else "of this switch, whose chip is not known,"
 
 
-def _not_written(reason: str, wishes: set[tuple[int, float | None]]) -> Buffers:
+def _not_written(reason: str, wishes: set[tuple[int, float | None]], remedy: str) -> Buffers:
     """Neither headroom nor alpha goes out: what the switch has stays, and whether that is enough is not known."""
     headroom = max((size for size, _ in wishes), default=0)
     if not headroom:
         return Buffers(reason=reason)
     text = (
         f"{reason}: the switch keeps the headroom and threshold that it has; {headroom:,} B are needed, less loses "
-        "frames, and the ECN bounds count a threshold that is not written"
+        "frames, and ECN bounds, where they are known, count a threshold that is not written"
     )
-    return Buffers(reason=reason, assumptions=((text, "set both on the switch by hand, or mend the cause", True),))
+    return Buffers(reason=reason, assumptions=((text, remedy, True),))
 
 
 def word_of(alpha: float) -> str:

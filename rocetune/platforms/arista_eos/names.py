@@ -82,6 +82,12 @@ def asic_of(model: str | None) -> str | None:
     return chip.name if chip is not None else None
 
 
+def chip_name(key: str | None) -> str | None:
+    """The name of a chip as every table has it; a site may call it otherwise. Its key where only the site has it."""
+    chip = table().get(key) if key else None
+    return chip.name if chip is not None else key
+
+
 def is_trident_family(asic: str | None) -> bool | None:
     """Whether the chip takes ``platform trident`` lines, False on deep-buffer chips; None for any other chip.
 

@@ -179,7 +179,8 @@ def _no_headroom(
     metres: int, speed: int | None, listed: list[int], lossless: bool, facts: Facts, notes: _Notes
 ) -> None:
     """The buffer manager finds no row: a lossless class would run without headroom, so nothing may be pushed."""
-    longest = f"up to {listed[-1]} m" if listed else f"no length at {speed} Mbit/s"
+    nothing = f"no length at {speed} Mbit/s" + ("" if headroom_rows(facts) else ", it is empty")
+    longest = f"up to {listed[-1]} m" if listed else nothing
     known = table_known(facts) and speed is not None
     notes.refuse(
         ("cable_m",),
@@ -191,7 +192,7 @@ def _no_headroom(
         notes.assume(
             f"no headroom table of this switch is known: one that ends at {listed[-1] if listed else 0} m, as most do, "
             f"gives a lossless port of {metres} m none, and it loses frames",
-            "state hwsku in the inventory, or fix pfc.headroom in the profile",
+            "state hwsku in the inventory if it is not, or fix pfc.headroom in the profile",
             risk=True,
         )
 
