@@ -175,7 +175,7 @@ def _length_doubt(ask: EcnAsk) -> tuple[Assumption, ...]:
 def _computed(ask: EcnAsk, rtt_us: float, senders: Senders, trip: ecn.RoundTrip) -> tuple[Line, Whys]:
     """The curve by objective, as the planner makes it."""
     bounds, asic = senders.bounds, ask.chip.asic
-    cell = ask.cell_bytes or ((asic.cell_bytes or 1) if asic and asic.layout != "voq" else 1)
+    cell = ask.cell_bytes or (asic.threshold_cell if asic else 1)
     try:
         made = ecn.curve(
             ask.speed_mbps,

@@ -68,7 +68,7 @@ def room_of(
             ask.speed_mbps,
             ask.cable_m,
             ask.mtu_bytes,
-            cell_bytes=_cell(asic),
+            cell_bytes=asic.threshold_cell,
             xoff_bytes=start.alone_bytes,
             at_800g=ask.at_800g,
         )
@@ -100,10 +100,6 @@ def _crowded(ask: HeadroomAsk, model: str, ratio: float, at_once: int, groups: i
         "may run out of it"
     )
     return (PlanProblem(_where(ask), text, "shorter cables, or fewer lossless priorities", warning=True),)
-
-
-def _cell(asic: Asic) -> int:
-    return (asic.cell_bytes or 1) if asic.layout != "voq" else 1
 
 
 def _where(ask: HeadroomAsk) -> str:

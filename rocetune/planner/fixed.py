@@ -74,7 +74,7 @@ class _Thresholds:
         self.combination, self.name, self.pfc, self.buffer = combination, name, pfc, buffer
         self.frame = wire.roce_frame_bytes(combination.profile.rdma_mtu) - wire.GAP_BYTES
         asic = combination.chip.asic if combination.chip else None
-        cell = (asic.cell_bytes or 1) if asic is not None and asic.layout != "voq" else 1
+        cell = asic.threshold_cell if asic is not None else 1
         self.gap = round_up(thresholds.xon_gap_bytes(combination.profile.mtu), cell)
         alpha = combination.written_alpha(pfc)
         self.start: int | None = None  # queue length at which one group alone is paused

@@ -52,7 +52,7 @@ class Shape:
 def room_of(chip: Chip, counts: Counts, knowledge: Knowledge) -> Room:
     """Headroom of all lossless pairs against the chip's buffer."""
     asic = chip.asic
-    cell = (asic.cell_bytes or 1) if asic and asic.layout != "voq" else 1
+    cell = asic.threshold_cell if asic else 1
     queues: dict[int, int] = {}
     for combination, count in counts:
         for _, intent in lossless(combination.profile):

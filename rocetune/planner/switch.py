@@ -94,7 +94,7 @@ def _hysteresis(combination: Combination, xoff_bytes: int | None = None) -> Hyst
     """How far XON lies below XOFF on a port whose speed is known; else what flapping alone asks, as at 10G."""
     speed, mtu = combination.speed_mbps or 10_000, combination.profile.mtu
     asic = combination.chip.asic if combination.chip else None
-    cell = (asic.cell_bytes or 1) if asic is not None and asic.layout != "voq" else 1
+    cell = asic.threshold_cell if asic is not None else 1
     return hysteresis(speed, combination.cable.length_m, mtu, cell_bytes=cell, xoff_bytes=xoff_bytes)
 
 

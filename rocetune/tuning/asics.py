@@ -68,6 +68,11 @@ class Asic:
     user: tuple[str, ...] = ()  # fields that a user stated or overrode
 
     @property
+    def threshold_cell(self) -> int:
+        """What thresholds are whole multiples of, bytes: 1 where the cell is not known or the buffer is a deep one."""
+        return (self.cell_bytes or 1) if self.layout != "voq" else 1
+
+    @property
     def reference(self) -> Family | None:
         """The preset of the bare chip: the user's, else the one that holds on the whole of its table, else the fit."""
         mine = Family(self.name, self.preset, ()) if self.preset is not None else None

@@ -16,7 +16,6 @@ class LookUp:
     asic: Asic | None  # as the tables have it
     users: PublishedTable | None
     match: Match | None  # the tables, whether their rows are looked up or not
-    model: str
     lookup: bool = True
 
     @property
@@ -50,17 +49,6 @@ class LookUp:
                 return max(rows, key=lambda pair: pair[1].xoff_bytes)
         return None
 
-    def steps(self) -> tuple[str, ...]:
-        """What the reader should know about the choice of tables, whatever the port."""
-        found = self.found
-        if self.users is not None or found is None:
-            return ()
-        if found.absent:
-            return (f"{self.absent} has a table upstream that is not among ours: presets and its siblings count",)
-        if sum(not item.empty for item in found.tables) > 1:
-            return (f"{self.model}: the hardware SKU is not known: the most that one of them gets is taken",)
-        return ()
-
 
 def look_up(model: str | None, asic: Asic | None, users: PublishedTable | None, lookup: bool) -> LookUp:
     """The tables that count for a model. A table of another chip than ``asic`` never does."""
@@ -72,7 +60,7 @@ def look_up(model: str | None, asic: Asic | None, users: PublishedTable | None, 
         fitting = tuple(item for item in found.tables if asic.key in (item.asic, *item.also))
         if len(fitting) < len(found.tables):
             found = Match(fitting, found.exact, found.absent) if fitting else None
-    return LookUp(asic, users, found, model or "", lookup)
+    return LookUp(asic, users, found, lookup)
 
 
 def switch_row(
